@@ -1,0 +1,1 @@
+"""How fast presentview is, as ratios of two things measured in turn in one run."""

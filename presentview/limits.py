@@ -1,0 +1,49 @@
+"""Every size at which presentview stops, cuts or splits, and who reads it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+KIB: Final = 1024
+MIB: Final = 1024 * 1024
+
+# reading and writing sidecars
+LINE_BYTES: Final = 256 * MIB  # longer lines are named, never parsed (sidecar)
+COLLAB_DEPTH: Final = 250  # deeper collab values stay raw text (records)
+PARSE_DEPTH: Final = 900  # deeper JSON is refused before a parser recurses (salvage)
+READ_CHUNK: Final = 1 * MIB  # bytes per read while following a file (sidecar)
+COMPARE_CHUNK: Final = 1 * MIB  # bytes per hash when a rewrite is compared (follow)
+ALIVE_SECONDS: Final = 90  # a file without a lock file counts as live this long (lock)
+STALE_TEMP_SECONDS: Final = 3600  # temp files of dead writers older than this are swept (atomic)
+
+# what a card's face keeps (transcript)
+SUBJECT_CHARS: Final = 200
+TITLE_CHARS: Final = 80
+FIRST_LINE_CHARS: Final = 160
+
+# what a card's body shows (web)
+PREVIEW_BYTES: Final = 64 * KIB
+MARKDOWN_BYTES: Final = 64 * KIB
+HIGHLIGHT_BYTES: Final = 32 * KIB
+HIGHLIGHT_LINE_CHARS: Final = 2000
+DIFF_LINES: Final = 5000
+DIFF_OPEN_LINES: Final = 60  # a diff up to this long is open by default
+WORD_MARK_LINE_CHARS: Final = 500
+WORD_MARK_TOKENS: Final = 300
+WORD_MARK_PAIRS: Final = 400
+JSON_BYTES: Final = 64 * KIB
+JSON_DEPTH: Final = 64
+ATTACHMENT_BYTES: Final = 20 * MIB
+DOM_DEPTH: Final = 64  # cards nested deeper stand in a row inside the deepest (web)
+RAW_LINES: Final = 200  # lines on one raw page
+RAW_LINE_BYTES: Final = 4 * KIB  # of each line on it
+
+# the web app
+DEFAULT_PORT: Final = 8377
+FEEDS: Final = 32  # sessions whose transcripts are kept in memory
+ROWS_FOLLOWED: Final = 16  # sessions being recorded that the list reads on in (listing)
+STREAMS: Final = 32  # event streams at once
+STREAM_TOPICS: Final = 64  # pages one stream can serve
+STREAM_QUEUE: Final = 64  # batches waiting for a slow stream before it must resync
+PATCH_LOG: Final = 256  # batches kept per session for tabs that reconnect
+HEADER_BYTES: Final = 16 * KIB
