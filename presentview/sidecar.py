@@ -1,0 +1,347 @@
+"""The sidecar file: where it lies, and reading it without losing what is good.
+
+`<session>.present.jsonl` holds one header and then one record on each line. Reading never
+raises on content: what cannot be read is named as a `Problem` with its line and byte, and
+everything around it is kept.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, Final, NamedTuple, cast, overload
+
+import msgspec
+
+from presentview import limits, lock
+from presentview.errors import HeaderError, LineTooLong, RecordError, SidecarError
+from presentview.records import HEADER_KIND, Header, Kind, Record, decode
+from presentview.salvage import Piece, read_pieces, verbatim
+
+__all__ = [
+    "Entry",
+    "Found",
+    "Loaded",
+    "Problem",
+    "Scan",
+    "find_sidecar",
+    "load",
+    "present_path",
+    "session_path_of",
+]
+
+SUFFIX: Final = ".present.jsonl"
+SESSION_SUFFIX: Final = ".jsonl"
+NEWLINE: Final = 0x0A
+WHITE: Final = b" \t\r\n"
+NO_HEADER: Final = "no header line"
+TOO_LONG: Final = "a line of more than"
+TORN: Final = "torn at the end of the file"
+
+
+class Problem(NamedTuple):
+    """Something in a file that could not be read as it stands.
+
+    `line` counts from 1, `offset` is a byte of the file from 0.
+    """
+
+    path: Path
+    line: int
+    offset: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}:{self.offset}: {self.reason}"
+
+
+class Loaded(msgspec.Struct, frozen=True):
+    """What a sidecar holds: its records in order, the last header's rewrite version (0 without
+    one) and what could not be read. `stale` says that the session is at a later version.
+    """
+
+    records: tuple[Record, ...] = ()
+    rewrite_version: int = 0
+    problems: tuple[Problem, ...] = ()
+    has_header: bool = False
+    stale: bool = False
+
+
+class Entry(NamedTuple):
+    """A record with the bytes it was read from; `raw` is None where it must be written anew."""
+
+    record: Record
+    raw: bytes | None = None
+
+
+class Found(NamedTuple):
+    """The sidecar to use for a session, and the one under the other name if both exist."""
+
+    path: Path
+    other: Path | None = None
+
+
+@overload
+def present_path(session_path: str) -> str: ...
+@overload
+def present_path(session_path: os.PathLike[str]) -> Path: ...
+def present_path(session_path: str | os.PathLike[str]) -> str | Path:
+    """The documented path of a session's sidecar: `X.jsonl` has `X.present.jsonl`.
+
+    A path that does not end in `.jsonl` gets `.present.jsonl` appended; an empty one stays
+    empty. A `str` gives a `str`, any other path a `Path`.
+    """
+    path = os.fspath(session_path)
+    renamed = path.removesuffix(SESSION_SUFFIX) + SUFFIX if path else ""
+    return renamed if isinstance(session_path, str) else Path(renamed)
+
+
+def session_path_of(path: Path) -> Path:
+    """The session a file belongs to: itself, or for a sidecar under either name its session."""
+    if not path.name.endswith(SUFFIX) or path.name == SUFFIX:
+        return path
+    stem = path.name.removesuffix(SUFFIX).removesuffix(SESSION_SUFFIX)
+    return path.with_name(stem + SESSION_SUFFIX)
+
+
+def find_sidecar(session_path: str | os.PathLike[str]) -> Found:
+    """The sidecar of a session under the documented name or the Go program's own.
+
+    `X.present.jsonl` wins over `X.jsonl.present.jsonl`; where neither exists it is the path to
+    create.
+    """
+    documented = present_path(Path(session_path))
+    actual = Path(os.fspath(session_path) + SUFFIX)
+    if actual == documented or not actual.exists():
+        return Found(documented)
+    return Found(documented, actual) if documented.exists() else Found(actual)
+
+
+def load(
+    path: str | os.PathLike[str], *, session_version: int | None = None, strict: bool = False
+) -> Loaded:
+    """Everything that can be read from the sidecar at `path`.
+
+    A missing file, like an empty path, holds nothing. `session_version` is the session's own
+    rewrite version: if it is greater than the file's, the result is `stale` (its records are
+    there all the same). Raises `SidecarError` if the file exists and cannot be opened or read;
+    with `strict` also for the first problem, as `HeaderError`, `RecordError` or `LineTooLong`.
+    """
+    if not os.fspath(path):
+        return Loaded()
+    records: list[Record] = []
+    scan = Scan(Path(path))
+    try:
+        with open(path, "rb") as file:
+            scan.feed(file, lambda record, *_: records.append(record), alive=lock.is_alive(path))
+    except FileNotFoundError:
+        return Loaded()
+    except OSError as error:
+        raise SidecarError(f"cannot be read: {error.strerror}", path=Path(path)) from error
+    problems = scan.problems
+    if strict and problems:
+        _raise(problems[0])
+    version = scan.header.rewrite_version if scan.header else 0
+    return Loaded(
+        tuple(records),
+        version,
+        problems,
+        scan.header is not None,
+        session_version is not None and session_version > version,
+    )
+
+
+def _raise(problem: Problem) -> None:
+    kinds = {NO_HEADER: HeaderError, TOO_LONG: LineTooLong}
+    kind = next((k for text, k in kinds.items() if problem.reason.startswith(text)), RecordError)
+    raise kind(problem.reason, path=problem.path, line=problem.line, offset=problem.offset)
+
+
+Apply = Callable[[Record, int, int, int], Any]
+"""Takes a record, its byte offset and length in the file, and its line."""
+
+
+class Scan:
+    """A reading position in one file, which goes on where it stopped.
+
+    `offset` is the byte up to which the file has been read and `line` the line that goes on
+    there. `header` is the last header seen, `first_header` the first, `body` the byte after it
+    where it is the first line (else 0). `pending` says that an unfinished line of a living
+    writer waits at `offset`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.offset = 0
+        self.line = 1
+        self.body = 0
+        self.header: Header | None = None
+        self.first_header: Header | None = None
+        self.pending = False
+        self._problems: list[Problem] = []
+        self._tail: list[Problem] = []
+        self._overlong: Problem | None = None
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What could not be read so far, in order; first, where it applies, a missing header."""
+        missing: tuple[Problem, ...] = ()
+        if self.first_header is None and not self.pending:
+            reason = f"{NO_HEADER}: the rewrite version is taken as 0"
+            missing = (Problem(self.path, 1, 0, reason),)
+        return (*missing, *self._problems, *self._tail)
+
+    @property
+    def damaged(self) -> bool:
+        """Whether something in front of the end could not be read as it stands."""
+        return bool(self._problems)
+
+    def feed(self, file: BinaryIO, apply: Apply, *, alive: bool = False) -> None:
+        """Read on to the end of `file` and give each record to `apply`.
+
+        An unfinished last line stays unread: `pending` while the writer is `alive`, otherwise a
+        problem. Raises only what reading and `apply` raise.
+        """
+        size = file.seek(0, io.SEEK_END) - self.offset
+        if size > limits.LINE_BYTES or self._overlong is not None:
+            self._feed_carefully(file, apply, alive=alive)
+            return
+        file.seek(self.offset)
+        self._begin()
+        offset, line = self.offset, self.line
+        for raw in file:
+            size = len(raw)
+            try:
+                record = decode(raw)
+                usual = record.kind != HEADER_KIND and raw[-1] == NEWLINE
+            except (ValueError, RecursionError):
+                usual = False
+            if usual:
+                apply(record, offset, size - 1, line)
+                offset += size
+                line += 1
+            else:
+                self.offset, self.line = offset, line
+                self._feed_line(raw, apply, alive=alive)
+                offset, line = self.offset, self.line
+        self.offset, self.line = offset, line
+
+    def take_header(self, file: BinaryIO) -> None:
+        """Read the header if it is the first line of `file`, and nothing else."""
+        file.seek(0)
+        raw = file.readline(limits.READ_CHUNK)
+        pieces = list(_pieces(raw, first=True))
+        if len(pieces) == 1 and isinstance(pieces[0].item, Header) and raw[-1] == NEWLINE:
+            self._begin()
+            self._pieces(raw, alive=False)
+
+    def entries(self, file: BinaryIO) -> Iterator[Entry]:
+        """Every record from here to the end of `file`, with the bytes it was read from.
+
+        An unfinished last line stays unread and is a problem.
+        """
+        file.seek(self.offset)
+        self._begin()
+        while raw := self._next_line(file):
+            for piece in self._pieces(raw, alive=False):
+                kept = raw[piece.offset : piece.offset + piece.length]
+                assert isinstance(piece.item, Record)
+                record = piece.item
+                if record.kind == Kind.EXPERT_COLLAB or record.collab is not None:
+                    record = verbatim(record, kept)
+                yield Entry(record, kept if piece.exact else None)
+
+    def _begin(self) -> None:
+        self._tail = []
+        self.pending = False
+
+    def _feed_carefully(self, file: BinaryIO, apply: Apply, *, alive: bool) -> None:
+        """`feed` for a file that may hold a line too long to be read."""
+        file.seek(self.offset)
+        self._begin()
+        while raw := self._next_line(file):
+            self._feed_line(raw, apply, alive=alive)
+
+    def _next_line(self, file: BinaryIO) -> bytes:
+        """The next line that is not too long, b"" at the end of `file`."""
+        while raw := file.readline(limits.LINE_BYTES + 1):
+            if len(raw) <= limits.LINE_BYTES and self._overlong is None:
+                break
+            self._pass_over(file, raw)
+        return raw
+
+    def _pass_over(self, file: BinaryIO, raw: bytes) -> None:
+        """Name the line too long to be read that begins, or since the last time goes on, with
+        `raw`.
+        """
+        begun = self._overlong
+        start = self.offset if begun is None else begun.offset
+        self.offset += len(raw)
+        while raw[-1] != NEWLINE and (more := file.readline(limits.READ_CHUNK)):
+            raw = more
+            self.offset += len(raw)
+        reason = f"{TOO_LONG} {limits.LINE_BYTES:,} bytes ({self.offset - start:,}); not read"
+        problem = Problem(self.path, self.line, start, reason)
+        if begun is not None:
+            self._problems.pop()
+        self._problems.append(problem)
+        ended = raw[-1] == NEWLINE
+        self._overlong = None if ended else problem
+        self.line += ended
+
+    def _feed_line(self, raw: bytes, apply: Apply, *, alive: bool) -> None:
+        offset, line = self.offset, self.line
+        for piece in self._pieces(raw, alive=alive):
+            apply(cast("Record", piece.item), offset + piece.offset, piece.length, line)
+
+    def _pieces(self, raw: bytes, *, alive: bool) -> list[Piece]:
+        """The records of the line at `offset`; notes its headers and problems and moves on.
+
+        Of an unfinished line nothing is taken while its writer may be in the middle of it, and
+        else what is whole.
+        """
+        pieces = list(_pieces(raw, first=self.offset == 0))
+        end = self.offset + len(raw)
+        torn: Piece | None = None
+        if raw[-1] != NEWLINE and any(piece.item is None for piece in pieces):
+            # What looks damaged, with whole objects in it, may be a record not yet written whole.
+            if alive:
+                self.pending = True
+                return []
+            if pieces[-1].item is None:
+                torn = pieces.pop()
+                end = self.offset + torn.offset
+                self._tail = self._named(torn, f"{TORN}: ")
+        for piece in pieces:
+            self._problems += self._named(piece)
+            if isinstance(piece.item, Header):
+                self._take_header(piece.item, alone=len(pieces) == 1 and torn is None, end=end)
+        self.offset = end
+        self.line += raw[-1] == NEWLINE
+        return [piece for piece in pieces if isinstance(piece.item, Record)]
+
+    def _named(self, piece: Piece, before: str = "") -> list[Problem]:
+        return [
+            Problem(self.path, self.line, self.offset + flaw.offset, before + flaw.reason)
+            for flaw in piece.flaws
+        ]
+
+    def _take_header(self, header: Header, *, alone: bool, end: int) -> None:
+        if self.first_header is None:
+            self.first_header = header
+            if self.offset == 0 and alone:
+                self.body = end
+        self.header = header
+
+
+def _pieces(raw: bytes, *, first: bool) -> Iterator[Piece]:
+    """What is on one line: read as this package writes it, or else saved piece by piece."""
+    try:
+        record = decode(raw)
+        if record.kind != HEADER_KIND:
+            yield Piece(record, 0, len(raw.rstrip(WHITE)), True)
+            return
+    except (ValueError, RecursionError):
+        pass
+    yield from read_pieces(raw, first=first)

@@ -1,0 +1,1 @@
+"""A session as a person saw it: a fold of records into cards, and views over the cards."""

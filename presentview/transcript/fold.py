@@ -1,0 +1,537 @@
+"""The fold: records in, one at a time; cards out, with every change to them named.
+
+A page that is live applies the changes; a page that is opened shows the cards of the whole
+file. Both come from here and are the same. Nothing that stands in a record makes the fold
+raise, and no record changes a card without the change being named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from presentview.limits import TITLE_CHARS
+from presentview.records import Kind, Record, Tool, Usage
+from presentview.transcript.calls import Calls
+from presentview.transcript.cards import (
+    ABORTED,
+    BLOCKED,
+    DONE,
+    FAILED,
+    INTERRUPTED,
+    OPEN,
+    Card,
+    Change,
+    Part,
+    Place,
+    ToolCard,
+    Turn,
+    UsageCard,
+)
+from presentview.transcript.collab import summarize_collab
+from presentview.transcript.faces import first_line, read_facts, tool_face
+from presentview.transcript.tree import Tree, condensed
+
+__all__ = ["INTERRUPTION", "Transcript"]
+
+INTERRUPTION: Final = "interrupted"
+"""What a recorder writes as the error of a turn that its dead predecessor left unfinished."""
+
+_EMPTY: Final = Tool()
+_NO_USAGE: Final = Usage()
+_UNDISPATCHED: Final = "its dispatch is not recorded"
+
+Handler = Callable[[Record, Part], None]
+
+
+class Transcript:
+    """What a person saw of a session, as far as its records have been applied.
+
+    `turns` are the turns so far, the stretch before the first at index 0; `title` is the first
+    prompt's first line; `first_at` and `last_at` (unix ms, 0: not recorded) are the times of the
+    first and last record. `turns_dropped` and `cards_dropped` (from the file's header) say how
+    many came before the first record, so that numbers go on from there.
+    """
+
+    def __init__(self, *, turns_dropped: int = 0, cards_dropped: int = 0) -> None:
+        self.tree = Tree(first=cards_dropped + 1)
+        self.calls = Calls(self.tree)
+        self.turn = Turn(max(0, turns_dropped))
+        self.turns: list[Turn] = [self.turn]
+        self.title = ""
+        self.first_at = 0
+        self.last_at = 0
+        self._ends_recorded = False
+        self._message: Card | None = None
+        self._reasoning: Card | None = None
+        self._compactions: list[Card] = []
+        self._collabs: dict[str, Card] = {}
+        self._last_notice: Card | None = None
+        self._last_said = ("", "")
+        self._handlers: dict[str, Handler] = {
+            Kind.TURN_STARTED: self._turn_started,
+            Kind.TURN_DONE: self._turn_done,
+            Kind.REASONING: self._reasoning_delta,
+            Kind.TEXT: self._text_delta,
+            Kind.MESSAGE: self._whole_message,
+            Kind.TOOL_DISPATCH: self._tool_dispatch,
+            Kind.TOOL_PROGRESS: self._tool_progress,
+            Kind.TOOL_RESULT: self._tool_result,
+            Kind.USAGE: self._usage,
+            Kind.NOTICE: self._notice,
+            Kind.PHASE: self._row,
+            Kind.STEER: self._row,
+            Kind.PAUSED: self._row,
+            Kind.RESUMED: self._row,
+            Kind.RETRYING: self._retrying,
+            Kind.COMPACTION_STARTED: self._compaction_started,
+            Kind.COMPACTION_DONE: self._compaction_done,
+            Kind.EXPERT_COLLAB: self._collab,
+        }
+
+    # reading
+
+    @property
+    def cards(self) -> list[Card]:
+        """The top-level cards in page order; nested ones are their `children`."""
+        return self.tree.top
+
+    def walk(self) -> Iterator[Card]:
+        """Every card in page order, parents before their children."""
+        return self.tree.walk()
+
+    def card(self, card_id: str) -> Card | None:
+        """The card with an id like `c42`, None if there is none."""
+        return self.tree.find(card_id)
+
+    def turn_of(self, card: Card) -> Turn:
+        """The turn a card stands in."""
+        return self.turns[card.turn - self.turns[0].number]
+
+    def unfinished(self) -> list[Card]:
+        """The cards whose look depends on whether the writer is alive."""
+        cards: list[Card] = list(self.calls.open())
+        cards += self.calls.lanes
+        cards += (card for card in self._compactions if card.state == OPEN)
+        cards += (card for card in (self._reasoning, self._message) if card and card.state == OPEN)
+        return cards
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether the last turn has begun and its end was not recorded.
+
+        Where no end of a turn is ever recorded (the Go program does not) what is still open
+        tells.
+        """
+        if self._ends_recorded or self.last_at:
+            return self.turn.prompt is not None and not self.turn.ended
+        return any(card.state == OPEN and card.kind != "lane" for card in self.unfinished())
+
+    # applying
+
+    def apply(self, record: Record, place: Place | None = None) -> tuple[Change, ...]:
+        """Add one record and return what it changes, in the order in which to change it.
+
+        `place` says where the record lies; without it the cards keep the record itself.
+        """
+        changes: list[Change] = []
+        self.tree.changes = changes
+        try:
+            if record.at:
+                self._note_time(record.at)
+            handler = self._handlers.get(record.kind, self._unknown)
+            handler(record, record if place is None else place)
+        finally:
+            self.tree.changes = None
+        return condensed(changes)
+
+    def feed(self, record: Record, offset: int, length: int, line: int) -> None:
+        """Add one record that lies at byte `offset`, `length` bytes long, on `line`.
+
+        The quick way to open a file: does what `apply` does and names no changes.
+        """
+        if record.at:
+            self._note_time(record.at)
+        handler = self._handlers.get(record.kind, self._unknown)
+        handler(record, Place(offset, length, line))
+
+    def _note_time(self, at: int) -> None:
+        self.last_at = at
+        self.turn.last_at = at
+        if not self.first_at:
+            self.first_at = at
+
+    def _add(self, kind: str, record: Record, part: Part, before: Card | None = None) -> Card:
+        """A new top-level card at the end of its turn, in front of the turn's footer."""
+        tree, turn = self.tree, self.turn
+        card = Card(tree.next_number, kind, turn.number, record.at, (part,))
+        self._last_notice = None
+        tree.add(card, before or turn.footer)
+        return card
+
+    # turns
+
+    def _turn_started(self, record: Record, part: Part) -> None:
+        self._cut_answer()
+        self._interrupt(self.calls.open_in_main_lane())
+        self.turn = turn = Turn(self.turn.number + 1, record.at, record.at)
+        self.turns.append(turn)
+        turn.prompt = card = self._add("prompt", record, part)
+        if record.text:
+            card.face = first_line(record.text)
+            self.title = self.title or first_line(record.text, TITLE_CHARS)
+
+    def _turn_done(self, record: Record, part: Part) -> None:
+        turn = self.turn
+        self._ends_recorded = True
+        turn.ended = True
+        turn.ended_at = record.at
+        turn.error = record.text or ("error" if record.level == "error" else "")
+        died = turn.error == INTERRUPTION
+        if turn.error:
+            self._cut_answer()
+        else:
+            self._end_answer(DONE)
+        calls = self.calls
+        self._interrupt(calls.open() if died else calls.open_in_main_lane(), compactions=died)
+        if turn.error:
+            card = self._add("turn_error", record, part)
+            card.face = first_line(turn.error)
+            card.state = INTERRUPTED if died else FAILED
+        if turn.footer is not None:
+            self.tree.changed(turn.footer)
+
+    def _interrupt(self, calls: list[ToolCard], *, compactions: bool = True) -> None:
+        for call in calls:
+            self._settle(call, INTERRUPTED)
+        for card in self._compactions if compactions else ():
+            if card.state == OPEN:
+                card.state = INTERRUPTED
+                self.tree.changed(card)
+
+    # the answer
+
+    def _text_delta(self, record: Record, part: Part) -> None:
+        if self._reasoning is not None:
+            self._end_thought(self._reasoning, record.at)
+        if record.text:
+            self._message = self._streamed("message", self._message, record, part)
+
+    def _reasoning_delta(self, record: Record, part: Part) -> None:
+        if record.text:
+            self._reasoning = card = self._streamed("reasoning", self._reasoning, record, part)
+            if not card.face:
+                card.face = first_line(record.text)
+
+    def _streamed(self, kind: str, card: Card | None, record: Record, part: Part) -> Card:
+        """Add a piece to the streamed `card`, which it begins if there is none."""
+        if card is None:
+            card = self._add(kind, record, part)
+            card.state = OPEN
+        elif type(card.parts) is list:
+            card.parts.append(part)
+            self.tree.changed(card)
+        else:
+            card.parts = [*card.parts, part]
+            self.tree.changed(card)
+        return card
+
+    def _whole_message(self, record: Record, part: Part) -> None:
+        if self._reasoning is not None:
+            self._end_thought(self._reasoning, record.at)
+        if record.reasoning:
+            if self._reasoning is None:
+                self._reasoning = self._add("reasoning", record, part, before=self._message)
+            self._reasoning.parts = (part,)
+            self._reasoning.face = first_line(record.reasoning)
+        if record.text:
+            if self._message is None:
+                self._message = self._add("message", record, part)
+            self._message.parts = (part,)
+        if self._message is not None:
+            self._message.ended_at = record.at
+        self._end_answer(DONE)
+
+    def _end_thought(self, card: Card, at: int) -> None:
+        if card.state == OPEN:
+            card.state = DONE
+            card.ended_at = at
+            self.tree.changed(card)
+
+    def _end_answer(self, state: str) -> None:
+        """Close the streamed reasoning and message: nothing is added to them any more."""
+        for card in (self._reasoning, self._message):
+            if card is not None:
+                if card.state != DONE:
+                    card.state = state
+                if type(card.parts) is list:
+                    card.parts = tuple(card.parts)
+                self.tree.changed(card)
+        self._reasoning = self._message = None
+
+    def _cut_answer(self) -> None:
+        """Close an answer that never came to its end; what was streamed of it stays."""
+        self._end_answer(INTERRUPTED)
+
+    def _retrying(self, record: Record, part: Part) -> None:
+        self._cut_answer()
+        card = self._add("retry", record, part)
+        if record.retry is not None:
+            attempt, most = record.retry.attempt, record.retry.max
+            card.face = f"attempt {attempt} of {most}" if most else f"attempt {attempt}"
+
+    # tool calls
+
+    def _tool_dispatch(self, record: Record, part: Part) -> None:
+        tool = record.tool or _EMPTY
+        if self._reasoning is not None:
+            self._end_thought(self._reasoning, record.at)
+        key = hash(tool.args) if tool.args else None
+        card = self.calls.joined_by_dispatch(tool, key, self.turn.number)
+        if card is None:
+            card = self._new_call(record, tool)
+        before = _time_in_tools(card)
+        card.at = card.at or record.at
+        if key is not None or card.dispatch is None:
+            card.dispatch = part
+            card.args_key = key
+            if card.note == _UNDISPATCHED:
+                card.note = ""
+        self._describe(card, tool, part)
+        self._count_time(card, _time_in_tools(card) - before)
+        self.tree.changed(card)
+
+    def _new_call(self, record: Record, tool: Tool) -> ToolCard:
+        calls, tree, turn = self.calls, self.tree, self.turn
+        parent, note = None, ""
+        if tool.parent_id or "/" in tool.id:
+            parent, note = calls.parent_of(tool, self._lane)
+        card = ToolCard(
+            tree.next_number,
+            "tool",
+            turn.number,
+            record.at,
+            state=OPEN,
+            call=tool.id,
+            parent_id=tool.parent_id,
+            note=note,
+        )
+        if parent is None:
+            self._last_notice = None
+            tree.add(card, turn.footer)
+        else:
+            tree.add(card, parent=parent)
+        turn.calls += 1
+        calls.opened(card, self._lane)
+        return card
+
+    def _lane(self, call: str, parent: ToolCard) -> ToolCard:
+        """A new card for a sub-agent that has no record of its own."""
+        name = call.rpartition("/")[2]
+        lane = ToolCard(
+            self.tree.next_number,
+            "lane",
+            self.turn.number,
+            state=OPEN,
+            call=call,
+            name=name,
+            face=name,
+            tool_face="agent",
+        )
+        self.tree.add(lane, parent=parent)
+        return lane
+
+    def _describe(self, card: ToolCard, tool: Tool, part: Part, *, arguments: bool = True) -> None:
+        """Take over what a dispatch or result tells of its call; what it leaves out stays."""
+        if card.kind == "lane":
+            self.calls.becomes_call(card)
+            self.turn_of(card).calls += 1
+        if tool.name and tool.name != card.name:
+            card.name = tool.name
+            card.tool_face = tool_face(tool.name)
+        if arguments and tool.args:
+            card.face, card.background = read_facts(card.tool_face, tool.args)
+        if tool.read_only:
+            card.read_only = True
+        if tool.profile is not None:
+            card.model = tool.profile.model
+            card.effort = tool.profile.effort
+        if tool.file_diff is not None:
+            self._take_diff(card, tool, part)
+        if tool.parent_id and tool.parent_id != card.parent_id:
+            self.calls.nest(card, tool.parent_id, self._lane)
+
+    def _take_diff(self, card: ToolCard, tool: Tool, part: Part) -> None:
+        diff, turn = tool.file_diff, self.turn_of(card)
+        assert diff is not None
+        turn.added += diff.added - card.added
+        turn.removed += diff.removed - card.removed
+        card.added = diff.added
+        card.removed = diff.removed
+        card.diff = part
+        card.diff_lines = diff.diff.count("\n")
+        if card.tool_face == "other":
+            card.tool_face = "edit"
+
+    def _tool_progress(self, record: Record, part: Part) -> None:
+        tool = record.tool or _EMPTY
+        if not tool.output:
+            return
+        card = self.calls.target_of(tool.id, self.turn.number)
+        if card is None:
+            card = self._new_call(record, tool)
+            card.note = card.note or _UNDISPATCHED
+            card.at = 0
+        elif card.kind == "lane":
+            self.calls.becomes_call(card)
+            self.turn_of(card).calls += 1
+        if card.result is not None and card.lines:
+            return
+        if type(card.progress) is list:
+            card.progress.append(part)
+        else:
+            card.progress = [*card.progress, part]
+        self.tree.changed(card)
+
+    def _tool_result(self, record: Record, part: Part) -> None:
+        tool = record.tool or _EMPTY
+        output = tool.output
+        card = self.calls.target_of(tool.id, self.turn.number)
+        if card is None:
+            card = self._new_call(record, tool)
+            card.note = card.note or _UNDISPATCHED
+            card.at = 0
+        before = _time_in_tools(card)
+        card.ended_at = record.at
+        card.recorded_ms = tool.duration_ms
+        if tool.args and card.dispatch is None:
+            card.dispatch = part
+            card.args_key = hash(tool.args)
+            self._describe(card, tool, part)
+        elif _tells_more(tool, card):
+            self._describe(card, tool, part, arguments=False)
+        if output or not card.lines:
+            # An empty result leaves the output that is there.
+            card.result = part
+            card.truncated = tool.truncated
+        card.err = first_line(tool.err) if tool.err else ""
+        if tool.attachments:
+            card.attachments = len(tool.attachments)
+        if output:
+            card.progress = ()
+            card.lines = output.count("\n") + (output[-1] != "\n")
+        elif type(card.progress) is list:
+            card.progress = tuple(card.progress)
+        self._settle(card, _ending(tool.err, output))
+        self._count_time(card, _time_in_tools(card) - before)
+
+    def _count_time(self, card: ToolCard, ms: int) -> None:
+        if ms:
+            turn = self.turn_of(card)
+            turn.tool_ms += ms
+            if turn.footer is not None:
+                self.tree.changed(turn.footer)
+
+    def _settle(self, card: ToolCard, state: str) -> None:
+        fault = self.calls.set_state(card, state)
+        if fault:
+            self.turn_of(card).errors += fault
+
+    # everything else
+
+    def _usage(self, record: Record, _: Part) -> None:
+        usage = record.usage
+        if usage is None or usage == _NO_USAGE:
+            return
+        turn, tree = self.turn, self.tree
+        card = turn.footer
+        if card is None:
+            turn.footer = card = UsageCard(tree.next_number, "usage", turn.number, record.at)
+            tree.add(card)
+        else:
+            tree.changed(card)
+        card.requests += 1
+        card.input += usage.input_tokens
+        card.output += usage.output_tokens
+        card.total += usage.total_tokens
+        card.cached += usage.cache_read
+
+    def _notice(self, record: Record, part: Part) -> None:
+        said = (record.level, record.text)
+        if self._last_notice is not None and self._last_said == said:
+            card = self._last_notice
+            card.count += 1
+            card.ended_at = record.at
+            self.tree.changed(card)
+            return
+        card = self._add("notice", record, part)
+        card.face = first_line(record.text)
+        card.level = record.level
+        self._last_notice = card
+        self._last_said = said
+
+    def _row(self, record: Record, part: Part) -> None:
+        self._add(record.kind, record, part).face = first_line(record.text)
+
+    def _unknown(self, record: Record, part: Part) -> None:
+        self._add("unknown", record, part).face = first_line(record.kind)
+
+    def _compaction_started(self, record: Record, part: Part) -> None:
+        card = self._add("compaction", record, part)
+        card.state = OPEN
+        card.count = 0
+        card.face = record.compaction.trigger if record.compaction else ""
+        self._compactions.append(card)
+
+    def _compaction_done(self, record: Record, part: Part) -> None:
+        done = record.compaction
+        if self._compactions:
+            card = self._compactions.pop()
+        else:
+            card = self._add("compaction", record, part)
+            card.count = 0
+        card.state = DONE if done is not None and done.summary else ABORTED
+        card.ended_at = record.at
+        card.parts = (part,)
+        self.turn_of(card).compactions += card.state == DONE
+        if done is not None:
+            card.count = done.messages
+            card.face = done.trigger or card.face
+        self.tree.changed(card)
+
+    def _collab(self, record: Record, part: Part) -> None:
+        summary = summarize_collab(record.collab)
+        card = self._collabs.get(summary.run_id) if summary.run_id else None
+        if card is None:
+            card = self._add("collab", record, part)
+        if summary.run_id:
+            self._collabs[summary.run_id] = card
+        card.face = summary.face
+        card.count = summary.rounds
+        card.parts = (part,)
+        self.tree.changed(card)
+
+
+def _time_in_tools(card: ToolCard) -> int:
+    """What a call adds to the time its turn spent in tools that the agent waited for."""
+    return (card.duration_ms or 0) if card.result is not None and card.in_main_lane else 0
+
+
+def _tells_more(tool: Tool, card: ToolCard) -> bool:
+    """Whether a result tells of its call what the dispatch did not; the usual one repeats it."""
+    return bool(
+        (tool.name != card.name and tool.name)
+        or tool.file_diff is not None
+        or tool.profile is not None
+        or (tool.read_only and not card.read_only)
+        or (tool.parent_id and tool.parent_id != card.parent_id)
+        or card.kind == "lane"
+    )
+
+
+def _ending(err: str, output: str) -> str:
+    if err.startswith("blocked:") or output.startswith("blocked:"):
+        return BLOCKED
+    if err or output.startswith("error:"):
+        return FAILED
+    return DONE
