@@ -1,0 +1,86 @@
+"""The web app: its routes and how they hang together."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+from presentview._assets import static_dir
+from presentview.sessions import Roots
+from presentview.web import pages
+from presentview.web.hub import Hub
+from presentview.web.network import NetworkPolicy
+from presentview.web.stream import events
+
+__all__ = ["create_app", "make_factory"]
+
+_ROUTES: Final = (
+    Route("/", pages.session_list, name="list"),
+    Route("/events", events, name="events"),
+    Route("/s/{session}.json", pages.as_json, name="json"),
+    Route("/s/{session}", pages.transcript, name="session"),
+    Route("/s/{session}/raw", pages.raw, name="raw"),
+    Route("/s/{session}/file", pages.download, name="download"),
+    Route("/s/{session}/since/{position}", pages.since, name="since"),
+    Route("/s/{session}/card/{card}", pages.one_card, name="card"),
+    Route("/s/{session}/body/{card}", pages.body, name="body"),
+    Route("/s/{session}/text/{card}", pages.text, name="text"),
+    Route("/s/{session}/file/{card}/{index:int}", pages.attachment, name="attachment"),
+)
+
+
+class _Static(StaticFiles):
+    """Files that browsers keep and ask about: a newer presentview is seen at once."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """The file, to be checked for changes each time it is used."""
+        response = await super().get_response(path, scope)
+        response.headers["Cache-Control"] = "no-cache"
+        return response
+
+
+def create_app(roots: Roots, *, allowed: Sequence[Path] = ()) -> Starlette:
+    """The app that shows the sessions under `roots`; files below `allowed` folders may be shown
+    as attachments too. It must stand behind `presentview.web.security.Guard`.
+    """
+    hub = Hub(roots)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        watching = asyncio.create_task(hub.run())
+        try:
+            yield
+        finally:
+            hub.close()
+            await watching
+
+    app = Starlette(
+        routes=[*_ROUTES, Mount("/static", _Static(directory=static_dir()), name="static")],
+        lifespan=lifespan,
+        exception_handlers={404: _not_found},
+    )
+    app.state.hub = hub
+    app.state.allowed = tuple(allowed)
+    app.state.begin_shutdown = hub.close
+    return app
+
+
+def make_factory(
+    roots: Roots, *, allowed: Sequence[Path] = ()
+) -> Callable[[NetworkPolicy], Starlette]:
+    """`create_app` as the server wants it: told its network policy, which the app needs not."""
+    return lambda _: create_app(roots, allowed=allowed)
+
+
+async def _not_found(request: Request, error: Exception) -> Response:
+    return pages.not_found(request, str(getattr(error, "detail", "")))

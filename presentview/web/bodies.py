@@ -1,0 +1,216 @@
+"""The opened card: its body, read from the file when somebody wants to see it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+import msgspec
+import orjson
+from markupsafe import Markup
+
+from presentview.limits import PREVIEW_BYTES
+from presentview.records import Attachment, Compaction
+from presentview.transcript.cards import Card, ToolCard
+from presentview.transcript.collab import ExpertCollab, read_collab
+from presentview.transcript.export import ReadPart, call_texts, part_text
+from presentview.web.render.diffs import parse_diff
+from presentview.web.templating import render
+
+__all__ = ["Body", "Output", "Todo", "body_of", "full_text", "has_body"]
+
+_PLAIN: Final = frozenset({"paused", "resumed", "retry", "usage"})
+
+
+class Output(msgspec.Struct, frozen=True):
+    """Output to show: `text`, how many characters were `cut` at its end because the whole is too
+    long, and whether it is `prose` (Markdown) or what a terminal shows.
+    """
+
+    text: str
+    cut: int = 0
+    prose: bool = False
+
+
+class Todo(msgspec.Struct, frozen=True):
+    """One item of a to-do list, with its state: done, doing or pending."""
+
+    text: str
+    state: str
+
+
+class Body(msgspec.Struct, frozen=True):
+    """What an opened card shows; `template` draws what applies to it."""
+
+    template: str
+    card: Card
+    text: str = ""
+    cut: int = 0
+    args: str = ""
+    command: str = ""
+    err: str = ""
+    output: Output | None = None
+    diff: Markup = Markup("")
+    todos: tuple[Todo, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
+    collab: ExpertCollab | None = None
+    compaction: Compaction | None = None
+    note: str = ""
+
+
+def has_body(card: Card) -> bool:
+    """Whether opening the card shows more than its face."""
+    if isinstance(card, ToolCard):
+        known = card.dispatch or card.result or card.diff or card.progress
+        return bool(known or card.note)
+    return card.kind not in _PLAIN and bool(card.parts)
+
+
+def body_of(card: Card, read: ReadPart, raw: str = "") -> Body:
+    """The body of a card, its records read with `read`; `raw` is an unknown record as it
+    stands.
+    """
+    if isinstance(card, ToolCard):
+        return _call_body(card, read)
+    record = read(card.parts[0]) if card.parts else None
+    if card.kind == "collab":
+        collab = read_collab(record.collab if record else None)
+        if collab.is_empty:
+            return Body("body/_unknown.html", card, text=raw)
+        return Body("body/_collab.html", card, collab=collab)
+    if card.kind == "compaction":
+        done = record.compaction if record else None
+        return Body("body/_compaction.html", card, compaction=done or Compaction())
+    if card.kind == "unknown":
+        return Body("body/_unknown.html", card, text=raw)
+    text = part_text(card, read)
+    return Body("body/_text.html", card, text=text[:PREVIEW_BYTES], cut=_over(text))
+
+
+def full_text(card: Card, read: ReadPart, raw: str = "") -> str:
+    """Everything a card's body is made of, as plain text, for copying and downloading."""
+    if isinstance(card, ToolCard):
+        texts = call_texts(card, read)
+        return texts.output or texts.diff or texts.args
+    if card.kind == "compaction":
+        record = read(card.parts[0]) if card.parts else None
+        return record.compaction.summary if record and record.compaction else ""
+    if card.kind in ("unknown", "collab"):
+        return raw
+    return part_text(card, read)
+
+
+def _over(text: str) -> int:
+    return max(0, len(text) - PREVIEW_BYTES)
+
+
+def _call_body(card: ToolCard, read: ReadPart) -> Body:
+    texts = call_texts(card, read)
+    face = card.tool_face
+    arguments = _object(texts.args)
+    diff = texts.diff or _derived_diff(card, arguments)
+    todos = _todos(arguments) if face == "todo" else ()
+    command = _command(arguments) if face == "shell" else ""
+    prompt = _string(arguments, "prompt") if face == "agent" else ""
+    shows_args = not (todos or command or prompt or (diff and face in ("edit", "write")))
+    shows_args = shows_args and not _is_subject(arguments, card.face)
+    prose = face in ("agent", "web_search", "fetch")
+    return Body(
+        "body/_call.html",
+        card,
+        text=prompt[:PREVIEW_BYTES],
+        args=texts.args if shows_args and texts.args not in ("", "{}") else "",
+        command=command,
+        err=texts.err if texts.err and texts.err not in texts.output else "",
+        output=_output(texts.output, prose=prose),
+        diff=drawn_diff(diff, card.face) if diff else Markup(""),
+        todos=todos,
+        attachments=texts.attachments,
+        note=card.note,
+    )
+
+
+@lru_cache(maxsize=256)
+def drawn_diff(text: str, path: str) -> Markup:
+    """A unified diff as HTML tables. Drawing one costs far more than keeping it."""
+    return render("body/_diff.html", diff=parse_diff(text, path=path))
+
+
+def _object(args: str) -> dict[str, Any]:
+    if len(args) > PREVIEW_BYTES * 4:
+        return {}
+    try:
+        value = orjson.loads(args.encode("utf-8", "replace"))
+    except orjson.JSONDecodeError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _string(arguments: dict[str, Any], *keys: str) -> str:
+    return next((v for key in keys if isinstance(v := arguments.get(key), str) and v), "")
+
+
+def _is_subject(arguments: dict[str, Any], subject: str) -> bool:
+    """Whether the card's face tells all there is: a single argument, in full."""
+    return [*arguments.values()] == [subject]
+
+
+def _command(arguments: dict[str, Any]) -> str:
+    """The command line of a shell call, empty if it has none."""
+    command = arguments.get("command", arguments.get("cmd"))
+    if isinstance(command, list) and all(isinstance(part, str) for part in command):
+        command = " ".join(command)
+    return command[:PREVIEW_BYTES] if isinstance(command, str) else ""
+
+
+def _output(text: str, *, prose: bool) -> Output | None:
+    return Output(text[:PREVIEW_BYTES], _over(text), prose) if text else None
+
+
+_TODO_STATES: Final = {
+    "completed": "done",
+    "done": "done",
+    "in_progress": "doing",
+    "active": "doing",
+}
+
+
+def _todos(arguments: dict[str, Any]) -> tuple[Todo, ...]:
+    items = arguments.get("todos", arguments.get("plan", arguments.get("items")))
+    if not isinstance(items, list):
+        return ()
+    todos: list[Todo] = []
+    for item in items:
+        if isinstance(item, str):
+            todos.append(Todo(item, "pending"))
+        elif isinstance(item, dict):
+            text = _string(item, "content", "step", "text", "title", "description")
+            state = str(item.get("status", "pending"))
+            todos.append(Todo(text, _TODO_STATES.get(state, "pending")))
+    return tuple(todos)
+
+
+def _derived_diff(card: ToolCard, arguments: dict[str, Any]) -> str:
+    """The edit as the arguments tell it, where the agent recorded no diff."""
+    if card.tool_face != "edit":
+        return ""
+    edits = arguments.get("edits")
+    pairs = [arguments, *(edits if isinstance(edits, list) else ())]
+    texts = [
+        (old, new)
+        for pair in pairs
+        if isinstance(pair, dict)
+        and isinstance(old := pair.get("old_string", pair.get("old_str")), str)
+        and isinstance(new := pair.get("new_string", pair.get("new_str")), str)
+        and len(old) + len(new) < PREVIEW_BYTES
+    ]
+    hunks: list[str] = []
+    for old, new in texts:
+        hunks += _hunks(old.splitlines(), new.splitlines())
+    return "\n".join(hunks)
+
+
+def _hunks(old: Sequence[str], new: Sequence[str]) -> list[str]:
+    return list(difflib.unified_diff(old, new, lineterm="", n=3))[2:]

@@ -1,0 +1,290 @@
+"""The one place that watches: files change, pages hear of it.
+
+Folders are watched, not files (a replaced file is a new one), and every second a backstop looks
+at what somebody is looking at. Each stream has a bounded queue; a reader too slow for it is told
+to ask for what it missed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import anyio
+from watchfiles import Change, awatch
+
+from presentview.limits import FEEDS, STREAM_QUEUE, STREAMS
+from presentview.sessions import Roots, session_id
+from presentview.sidecar import SUFFIX, session_path_of
+from presentview.web.feeds import Feed, Snapshot, batches_json
+from presentview.web.listing import Listing
+
+__all__ = ["LIST", "Hub", "Stream"]
+
+LIST: Final = "list"
+"""The topic of the list of sessions; every other topic is a session's id."""
+
+_BACKSTOP_SECONDS: Final = 1.0
+_STEP_MS: Final = 5
+_DEBOUNCE_MS: Final = 20
+_SCAN_SHARE: Final = 20
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+class Stream:
+    """One reader of the event stream and what it wants to hear of."""
+
+    def __init__(self, topics: Iterable[str]) -> None:
+        self.topics = frozenset(topics)
+        self._queue: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue(STREAM_QUEUE)
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Queue a message; a full queue is emptied and replaced by the word to catch up."""
+        if self._queue.full():
+            self._drain()
+            message = {"lost": True}
+        self._queue.put_nowait(message)
+
+    def end(self) -> None:
+        """Close the stream once the reader has what is queued."""
+        if self._queue.full():
+            self._drain()
+        self._queue.put_nowait(None)
+
+    def _drain(self) -> None:
+        while not self._queue.empty():
+            self._queue.get_nowait()
+
+    async def messages(self) -> AsyncIterator[dict[str, Any]]:
+        """The messages as they come, until the stream ends."""
+        while (message := await self._queue.get()) is not None:
+            yield message
+
+
+class Hub:
+    """Sessions, their feeds and the streams that carry them to the pages."""
+
+    def __init__(self, roots: Roots) -> None:
+        self.epoch = os.urandom(4).hex()
+        self.listing = Listing(roots, self.epoch)
+        self._feeds: dict[str, Feed] = {}
+        self._busy: dict[str, asyncio.Lock] = {}
+        self._streams: set[Stream] = set()
+        self._stop = anyio.Event()
+        self._rewatch = anyio.Event()
+        self._watched: dict[Path, int] = {}
+        self._next_scan = 0.0
+
+    # pages
+
+    async def feed(self, session: str) -> Feed | None:
+        """The feed of a session, up to date; None for an id that no session has."""
+        feed = self._feeds.get(session)
+        if feed is None:
+            ref = self.listing.refs.get(session)
+            if ref is None:
+                ref = (await _in_thread(self.listing.scan)).get(session)
+            if ref is None:
+                return None
+            feed = self._feeds.setdefault(session, Feed(ref, self.epoch))
+        # The last one asked for is the last to go.
+        self._feeds[session] = self._feeds.pop(session)
+        await self._look(session)
+        self._evict()
+        return feed
+
+    async def working(self, topic: str, work: Callable[[], T]) -> T:
+        """Do `work` on a session's feed, or on the list, in a thread, while nothing else works
+        on it.
+        """
+        async with self._lock(topic):
+            return await _in_thread(work)
+
+    async def list_now(self) -> Snapshot:
+        """The list of sessions, up to date."""
+        await self._look(LIST)
+        return await self.working(LIST, self.listing.snapshot)
+
+    def _evict(self) -> None:
+        wanted = self._wanted()
+        spare = [
+            session
+            for session in self._feeds
+            if session not in wanted and not self._lock(session).locked()
+        ]
+        for session in spare[: max(0, len(self._feeds) - FEEDS)]:
+            self._feeds.pop(session).follower.close()
+            del self._busy[session]
+
+    def _lock(self, topic: str) -> asyncio.Lock:
+        return self._busy.setdefault(topic, asyncio.Lock())
+
+    async def _look(self, topic: str) -> None:
+        """Look at one page's files and send what changed to those who show it."""
+        source = self.listing if topic == LIST else self._feeds.get(topic)
+        if source is None:
+            return
+        async with self._lock(topic):
+            batch = await _in_thread(source.look)
+            if batch is not None:
+                self._send(topic, batches_json(topic, [batch])[0])
+
+    # streams
+
+    @contextlib.asynccontextmanager
+    async def stream(self, topics: Iterable[str]) -> AsyncIterator[Stream | None]:
+        """A stream for `topics`, None if there are too many streams already.
+
+        It begins with the position of each topic, so that a page knows what it missed.
+        """
+        if len(self._streams) >= STREAMS or self._stop.is_set():
+            yield None
+            return
+        stream = Stream(topics)
+        self._streams.add(stream)
+        try:
+            for topic in sorted(stream.topics):
+                await _guarded(self._greet(topic, stream))
+            await self._watch_all()
+            yield stream
+        finally:
+            self._streams.discard(stream)
+
+    async def _greet(self, topic: str, *streams: Stream) -> None:
+        """Tell streams the position of a topic, which they may be the first to ask for."""
+        if topic == LIST:
+            await self._look(LIST)
+            position = self.listing.log.position
+        elif (feed := await self.feed(topic)) is not None:
+            position = feed.log.position
+        else:
+            return
+        for stream in streams:
+            stream.send({"s": topic, "pos": position})
+
+    def _send(self, topic: str, message: dict[str, Any]) -> None:
+        for stream in self._streams:
+            if topic in stream.topics:
+                stream.send(message)
+
+    def _wanted(self) -> set[str]:
+        return {topic for stream in self._streams for topic in stream.topics}
+
+    def close(self) -> None:
+        """End all streams and stop watching."""
+        self._stop.set()
+        self._rewatch.set()
+        for stream in self._streams:
+            stream.end()
+
+    # watching
+
+    async def run(self) -> None:
+        """Watch until `close`: folders for changes, and by the backstop what is shown."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._watch)
+            tasks.start_soon(self._backstop)
+            await self._stop.wait()
+            tasks.cancel_scope.cancel()
+        self.listing.close()
+        for feed in self._feeds.values():
+            feed.follower.close()
+
+    async def _watch(self) -> None:
+        while not self._stop.is_set():
+            self._rewatch = anyio.Event()
+            self._watched = await _in_thread(self._folders)
+            if not self._watched:
+                await self._rewatch.wait()
+                continue
+            try:
+                async for changes in awatch(
+                    *self._watched,
+                    watch_filter=_concerns_sessions,
+                    step=_STEP_MS,
+                    debounce=_DEBOUNCE_MS,
+                    recursive=False,
+                    stop_event=self._rewatch,
+                ):
+                    await self._touched({_session_of(Path(path)) for _, path in changes})
+            except (OSError, RuntimeError) as error:
+                # A folder vanished, or the system has no watches left: the backstop goes on.
+                _log.debug("cannot watch: %s", error)
+                await anyio.sleep(_BACKSTOP_SECONDS)
+
+    async def _watch_all(self) -> None:
+        """Begin to watch anew if there are folders that are not watched."""
+        if await _in_thread(self._folders) != self._watched:
+            self._rewatch.set()
+
+    def _folders(self) -> dict[Path, int]:
+        """The folders to watch that are there, with what tells one made again from the old."""
+        wanted = set(self.listing.roots.folders)
+        wanted |= {ref.path.parent for ref in self.listing.refs.values()}
+        wanted |= {path.parent for path in self.listing.roots.sessions}
+        found: dict[Path, int] = {}
+        for folder in wanted:
+            with contextlib.suppress(OSError):
+                if folder.is_dir():
+                    found[folder] = folder.stat().st_ino
+        return found
+
+    async def _touched(self, sessions: Iterable[str]) -> None:
+        for session in self._feeds.keys() & sessions:
+            await _guarded(self._look(session))
+        await _guarded(self._search())
+
+    async def _backstop(self) -> None:
+        """Look at what is shown each second: notifications get lost, and writers die silently."""
+        while True:
+            await anyio.sleep(_BACKSTOP_SECONDS)
+            for session in self._feeds.keys() & self._wanted():
+                await _guarded(self._look(session))
+            await _guarded(self._search())
+            await self._watch_all()
+
+    async def _search(self) -> None:
+        """Look for new sessions if somebody shows the list, or a session that is not there yet.
+
+        A large tree is searched no more than a small share of the time.
+        """
+        wanted = self._wanted()
+        awaited = wanted - self._feeds.keys() - {LIST}
+        began = time.monotonic()
+        if began < self._next_scan or not (awaited or LIST in wanted):
+            return
+        if LIST in wanted:
+            await self._look(LIST)
+        else:
+            await _in_thread(self.listing.scan)
+        for session in awaited & self.listing.refs.keys():
+            await self._greet(session, *(s for s in self._streams if session in s.topics))
+        self._next_scan = time.monotonic() + _SCAN_SHARE * (time.monotonic() - began)
+
+
+def _concerns_sessions(_change: Change, path: str) -> bool:
+    return path.endswith((SUFFIX, SUFFIX + ".lock"))
+
+
+def _session_of(path: Path) -> str:
+    return session_id(session_path_of(path.with_name(path.name.removesuffix(".lock"))))
+
+
+async def _guarded(looking: Awaitable[None]) -> None:
+    """One session that cannot be shown must not end the watching of all others."""
+    try:
+        await looking
+    except Exception:  # noqa: BLE001 - whatever it is, it is told
+        _log.exception("while looking at a session")
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    return await anyio.to_thread.run_sync(work)

@@ -1,0 +1,1 @@
+"""What a transcript says, turned into markup that is safe to put on a page."""

@@ -1,0 +1,235 @@
+"""A real server, a real Chromium, and a connection between them that can be cut."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import BrowserContext, Page
+
+from presentview.sessions import session_id
+
+ROOT = Path(__file__).resolve().parents[2]
+WAIT_SECONDS = 60
+
+
+class Server:
+    """A running `presentview serve`."""
+
+    def __init__(self, arguments: Sequence[str], state: Path) -> None:
+        self.arguments = arguments
+        self.state = state
+        self.folder = Path()
+        self.process: subprocess.Popen[str] | None = None
+        self.address = ""
+        self.start()
+
+    def start(self) -> None:
+        """Start, and wait until the address is printed."""
+        command = [sys.executable, "-m", "presentview", "serve", "--no-open", *self.arguments]
+        environment = {**os.environ, "PRESENTVIEW_STATE": os.fspath(self.state)}
+        self.process = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
+        )
+        assert self.process.stdout is not None
+        self.address = self.process.stdout.readline().strip()
+        assert self.address.startswith("http://127.0.0.1:"), "the server did not start"
+
+    @property
+    def port(self) -> int:
+        port = urlsplit(self.address).port
+        assert port is not None
+        return port
+
+    @property
+    def token(self) -> str:
+        return urlsplit(self.address).query
+
+    def url(self, path: str = "/", *, port: int | None = None) -> str:
+        """The address of a page, with the token that signs in."""
+        return f"http://127.0.0.1:{port or self.port}{path}?{self.token}"
+
+    def end(self, number: signal.Signals = signal.SIGINT) -> int:
+        """End the server and return its exit code."""
+        process, self.process = self.process, None
+        if process is None:
+            return 0
+        process.send_signal(number)
+        process.communicate(timeout=WAIT_SECONDS)
+        return process.returncode
+
+
+Serve = Callable[..., Server]
+
+
+def _started(state: Path, paths: Sequence[Path], arguments: Sequence[str]) -> Server:
+    state.chmod(0o700)
+    return Server([*arguments, *map(os.fspath, paths)], state)
+
+
+@pytest.fixture
+def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
+    """Start servers of one's own: `serve(path, …, arguments=[…])`."""
+    with contextlib.ExitStack() as stack:
+
+        def start(*paths: Path, arguments: Sequence[str] = ("--port", "0")) -> Server:
+            server = _started(tmp_path_factory.mktemp("state"), paths, arguments)
+            stack.callback(server.end)
+            return server
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server for all tests, which shows whatever lies in any `folder`."""
+    top = tmp_path_factory.mktemp("shared")
+    server = _started(tmp_path_factory.mktemp("state"), [top], ["--port", "0"])
+    server.folder = top.resolve()
+    yield server
+    server.end()
+
+
+@pytest.fixture
+def folder(server: Server) -> Path:
+    """A folder for sessions."""
+    folder = server.folder / f"{len(os.listdir(server.folder))}"
+    folder.mkdir()
+    return folder
+
+
+class Proxy:
+    """Hands connections on to a server, until it drops them all and takes no more."""
+
+    def __init__(self) -> None:
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self.listener.getsockname()[1]
+        self.target = 0
+        self._lock = threading.Lock()
+        self._open: set[socket.socket] = set()
+        self._up = True
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut(self) -> None:
+        """Drop every connection, and from now on each new one."""
+        with self._lock:
+            self._up = False
+            for one in self._open:
+                with contextlib.suppress(OSError):
+                    one.shutdown(socket.SHUT_RDWR)
+
+    def mend(self) -> None:
+        """Take connections again."""
+        with self._lock:
+            self._up = True
+
+    def close(self) -> None:
+        self.cut()
+        self.listener.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        with client, contextlib.suppress(OSError):
+            server = socket.create_connection(("127.0.0.1", self.target))
+            with server:
+                with self._lock:
+                    if not self._up:
+                        return
+                    self._open |= {client, server}
+                try:
+                    _pass_on(client, server)
+                finally:
+                    with self._lock:
+                        self._open -= {client, server}
+
+
+def _pass_on(one: socket.socket, other: socket.socket) -> None:
+    with selectors.DefaultSelector() as ready:
+        ready.register(one, selectors.EVENT_READ, other)
+        ready.register(other, selectors.EVENT_READ, one)
+        while True:
+            for key, _ in ready.select():
+                assert isinstance(key.fileobj, socket.socket)
+                data = key.fileobj.recv(65536)
+                if not data:
+                    return
+                key.data.sendall(data)
+
+
+@pytest.fixture
+def proxy() -> Iterator[Proxy]:
+    proxy = Proxy()
+    yield proxy
+    proxy.close()
+
+
+# What a page shows
+
+_SHOWN = """() => {
+  const shown = {};
+  for (const id of ["head", "problems", "vitals", "outline", "cards"]) {
+    const copy = document.getElementById(id).cloneNode(true);
+    for (const part of [copy, ...copy.querySelectorAll("[open]")]) part.removeAttribute("open");
+    for (const clock of copy.querySelectorAll("[data-clock]")) clock.replaceChildren();
+    for (const here of copy.querySelectorAll("[aria-current]")) {
+      here.removeAttribute("aria-current");
+    }
+    shown[id] = copy.outerHTML;
+  }
+  return shown;
+}"""
+
+
+def shown(page: Page) -> dict[str, str]:
+    """What a page shows, without what its scripts may change."""
+    page.wait_for_function("() => !document.querySelector('.htmx-request')")
+    found: dict[str, str] = page.evaluate(_SHOWN)
+    return found
+
+
+def shown_anew(context: BrowserContext, page: Page) -> dict[str, str]:
+    """What another tab shows that opens the same address now."""
+    tab = context.new_page()
+    tab.goto(page.url)
+    found = shown(tab)
+    tab.close()
+    return found
+
+
+def page_of(session: Path) -> str:
+    """The path of the page of a session."""
+    return f"/s/{session_id(session)}"
+
+
+def position_now(page: Page) -> str:
+    """The position of a page that is opened now: the server looks at the file for it."""
+    address = page.url.partition("#")[0].partition("?")[0]
+    answer: dict[str, Any] = page.request.get(f"{address}/since/none").json()
+    return str(answer["pos"])
+
+
+def wait_for_position(page: Page, position: str | None = None) -> None:
+    """Wait until a live page shows everything that is in the file now."""
+    page.wait_for_function(
+        "position => document.body.dataset.position === position",
+        arg=position or position_now(page),
+        timeout=WAIT_SECONDS * 1000,
+    )
