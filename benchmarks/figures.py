@@ -1,0 +1,131 @@
+"""The figures themselves."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from benchmarks.measure import Figure, compare
+from presentview import Event, EventKind, Recorder, Tool
+from presentview.follow import Follower
+from presentview.records import encode
+from presentview.transcript.opening import read_transcript
+
+__all__ = ["FIGURES"]
+
+_APPENDS: Final = 20_000
+_KB_OUTPUT: Final = "tests/test_greet.py::test_a_guest PASSED\n" * 21 + "<b>1 & 2</b>\n"
+_MEMORY: Final = """
+import sys
+from presentview.transcript.opening import read_transcript
+opened = read_transcript(sys.argv[1])
+for line in open("/proc/self/status"):
+    if line.startswith("RssAnon"):
+        print(int(line.split()[1]) * 1024)
+"""
+_IMPORTS: Final = """
+import time
+began = time.process_time()
+import presentview
+print(time.process_time() - began)
+import sys
+print([name for name in ("starlette", "jinja2", "uvicorn", "orjson") if name in sys.modules])
+"""
+
+
+def opening(path: Path) -> Iterator[Figure]:
+    """From a file to a transcript that can be shown, against parsing its lines alone."""
+    yield compare(
+        "open / orjson.loads of each line, dropped",
+        lambda: read_transcript(path),
+        lambda: _parse_and_drop(path),
+        target=2.2,
+    )
+    size = path.stat().st_size
+    if sys.platform == "linux":
+        used = int(_python(_MEMORY, str(path)).split()[0])
+        allowed = 0.4 * size + 60e6
+        raw = f"{used / 1e6:.1f} MB for a file of {size / 1e6:.1f} MB"
+        yield Figure("memory / (0.4 x file + 60 MB)", used / allowed, 1.0, "x", raw)
+
+
+def _parse_and_drop(path: Path) -> None:
+    with path.open("rb") as file:
+        for line in file:
+            orjson.loads(line)
+
+
+def appending(path: Path) -> Iterator[Figure]:
+    """One record of 1 KB into the file, against encoding and writing it."""
+    del path
+    tool = Tool(id="call_1", name="bash", args='{"command":"ls"}', output=_KB_OUTPUT, duration_ms=9)
+    event = Event(kind=EventKind.TOOL_RESULT, tool=tool)
+    with tempfile.TemporaryDirectory() as folder:
+        plain = os.open(Path(folder) / "plain", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        with Recorder.open(Path(folder) / "s.jsonl", fsync="never", drop_deltas=False) as recorder:
+            recorder.append(event)
+            value = orjson.loads(encode(recorder.records[0]))
+
+            def append() -> None:
+                for _ in range(_APPENDS):
+                    recorder.append(event)
+
+            def write() -> None:
+                for _ in range(_APPENDS):
+                    os.write(plain, orjson.dumps(value))
+
+            yield compare("append of 1 KB / orjson.dumps + os.write", append, write, target=3.5)
+        os.close(plain)
+
+
+def refreshing(path: Path) -> Iterator[Figure]:
+    """Opening, against bringing a followed file up to date after one more record."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "s.present.jsonl"
+        copy.write_bytes(path.read_bytes())
+        follower = Follower(Path(folder) / "s.jsonl")
+        follower.refresh()
+
+        def refresh() -> None:
+            with copy.open("ab") as file:
+                file.write(b'{"kind":"notice","text":"one more","level":"info"}\n')
+            follower.refresh()
+
+        yield compare(
+            "open / refresh after one appended record",
+            lambda: read_transcript(copy),
+            refresh,
+            target=10,
+            at_least=True,
+        )
+        follower.close()
+
+
+def importing(path: Path) -> Iterator[Figure]:
+    """What `import presentview` costs, in seconds of CPU, and that it pulls in no framework."""
+    del path
+    answers = [_python(_IMPORTS).splitlines() for _ in range(5)]
+    seconds = sorted(float(answer[0]) for answer in answers)[2]
+    yield Figure("import presentview", seconds * 1000, 100, "ms", f"loads besides: {answers[0][1]}")
+
+
+def _python(code: str, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], check=True, capture_output=True, text=True
+    )
+    return done.stdout
+
+
+FIGURES: Final[dict[str, Callable[[Path], Iterator[Figure]]]] = {
+    "open": opening,
+    "append": appending,
+    "refresh": refreshing,
+    "import": importing,
+}
