@@ -38,7 +38,7 @@ lint: $(DEV)
 
 soak: $(DEV)
 	@sh tools/ensure_chromium.sh >/dev/null
-	@PRESENTVIEW_HYPOTHESIS=soak $(PY) -m pytest -m soak --timeout 3600 $(PYTEST_ARGS)
+	@PRESENTVIEW_HYPOTHESIS=soak $(PY) -m pytest -m "soak or hypothesis" --timeout 3600 $(PYTEST_ARGS)
 
 bench: $(DEV)
 	@$(PY) -m benchmarks $(ARGS)

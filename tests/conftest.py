@@ -24,13 +24,12 @@ CHROMIUM_ARGS = (
     "--disable-sync",
 )
 
-# In CI the examples are the same every time, so a red run is about the change.
-hypothesis.settings.register_profile(
-    "ci", deadline=None, derandomize="CI" in os.environ, print_blob=True
-)
+# The examples are the same every time, so a red run is about the change; soaking looks for others.
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 hypothesis.settings.register_profile(
     "soak",
     deadline=None,
+    print_blob=True,
     max_examples=10_000,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
