@@ -12,6 +12,7 @@ import contextlib
 import os
 import stat
 import time
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -110,18 +111,29 @@ def copy_aside(path: Path, aside: Path) -> None:
 def sweep(path: Path) -> None:
     """Remove temp files that dead writers of `path` left behind long ago."""
     target = Path(os.path.realpath(path))
+    prefix = temp_prefix(target)
     oldest = time.time() - STALE_TEMP_SECONDS
     with contextlib.suppress(OSError):
         for entry in os.scandir(target.parent):
-            mine = entry.name.startswith(f".{target.name}.") and entry.name.endswith(".tmp")
+            mine = entry.name.startswith(prefix) and entry.name.endswith(".tmp")
             with contextlib.suppress(OSError):
                 if mine and entry.stat(follow_symlinks=False).st_mtime < oldest:
                     os.unlink(entry.path)
 
 
+def temp_prefix(target: Path) -> str:
+    """How the temp files of `target` are named up to their random part.
+
+    A hash stands for its name, which may itself be as long as a name can be.
+    """
+    # Unlike hashlib's, zlib's checksum is there without loading OpenSSL; a chance hit does no
+    # more than sweep what another dead writer left.
+    return f".presentview-{zlib.crc32(os.fsencode(target.name)):08x}."
+
+
 def _new_temp(target: Path) -> tuple[int, str]:
     target.parent.mkdir(parents=True, exist_ok=True)
-    temp = str(target.with_name(f".{target.name}.{os.urandom(8).hex()}.tmp"))
+    temp = str(target.with_name(f"{temp_prefix(target)}{os.urandom(8).hex()}.tmp"))
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
     return os.open(temp, flags, NEW_FILE_MODE), temp
 

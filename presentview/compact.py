@@ -11,6 +11,8 @@ from presentview.limits import COLLAB_DEPTH
 
 __all__ = ["compact", "go_escapes", "json_bytes", "plain_text", "text_of", "well_formed"]
 
+_LESS, _GREATER, _AMPERSAND = b"<>&"
+_SEPARATOR = 0xE2  # how U+2028 and U+2029 begin in UTF-8
 _SURROGATES = re.compile("[\ud800-\udfff]")
 # Python refuses to convert between longer integers and decimal text.
 _PRINTABLE_BITS = 14_000
@@ -21,13 +23,14 @@ _STRING_OR_BRACKET = re.compile(rf"{_STRING}|[\[{{]|[\]}}]", re.DOTALL)
 
 def go_escapes(line: bytes) -> bytes:
     """`line` of JSON with the five characters escaped that Go escapes inside strings."""
-    if b"<" in line:
+    # A byte given as a number is found far quicker than as bytes.
+    if _LESS in line:
         line = line.replace(b"<", b"\\u003c")
-    if b">" in line:
+    if _GREATER in line:
         line = line.replace(b">", b"\\u003e")
-    if b"&" in line:
+    if _AMPERSAND in line:
         line = line.replace(b"&", b"\\u0026")
-    if b"\xe2" in line:  # one byte is found far quicker than two
+    if _SEPARATOR in line:
         line = line.replace(b"\xe2\x80\xa8", b"\\u2028").replace(b"\xe2\x80\xa9", b"\\u2029")
     return line
 

@@ -9,15 +9,14 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from presentview.droppable import ANSWER, ANSWER_ENDS
 from presentview.records import Kind, Record, Tool
 from presentview.sidecar import Entry
 from presentview.transcript.cards import Card, Change, Place, ToolCard
 from presentview.transcript.fold import Transcript
 
-__all__ = ["Cut", "Droppable", "cut_before", "uncovered"]
+__all__ = ["Cut", "cut_before", "uncovered"]
 
-_ANSWER: Final = frozenset({Kind.TEXT, Kind.REASONING})
-_ANSWER_ENDS: Final = frozenset({Kind.MESSAGE, Kind.RETRYING, Kind.TURN_STARTED, Kind.TURN_DONE})
 _CALL_ENDS: Final = frozenset({Kind.TOOL_DISPATCH, Kind.TOOL_RESULT})
 _CALLS: Final = _CALL_ENDS | {Kind.TOOL_PROGRESS}
 
@@ -54,7 +53,7 @@ class _Runs:
         the empty ones in front of it.
         """
         kind = record.kind
-        if kind in _ANSWER:
+        if kind in ANSWER:
             if kind == self._answer:
                 return False
             if record.text:
@@ -67,7 +66,7 @@ class _Runs:
                 self._calls.add(tool.id)
         elif kind in _CALL_ENDS:
             self._calls.discard(record.tool.id if record.tool else "")
-        elif kind in _ANSWER_ENDS:
+        elif kind in ANSWER_ENDS:
             self._answer = ""
             if kind == Kind.TURN_STARTED:
                 self._calls.clear()
@@ -137,29 +136,3 @@ def _orphaned_lanes(
 def _stand_in(lane: ToolCard) -> Record:
     """A record that begins a card where `lane` did."""
     return Record(kind=Kind.TOOL_RESULT, tool=Tool(id=lane.call, name=lane.name))
-
-
-class Droppable:
-    """About how many bytes of a file a rewrite would save, kept up to date record by record."""
-
-    def __init__(self) -> None:
-        self.bytes = 0
-        self._answer = 0
-        self._progress: dict[str, int] = {}
-
-    def add(self, record: Record, size: int) -> None:
-        """Count one record of `size` bytes."""
-        kind = record.kind
-        if kind in _ANSWER:
-            self._answer += size
-        elif kind == Kind.TOOL_PROGRESS:
-            if record.tool is not None:
-                call = record.tool.id
-                self._progress[call] = self._progress.get(call, 0) + size
-        elif kind == Kind.TOOL_RESULT:
-            if record.tool is not None:
-                size = self._progress.pop(record.tool.id, 0)
-                self.bytes += size if record.tool.output else 0
-        elif kind in _ANSWER_ENDS:
-            self.bytes += self._answer if record.text and kind == Kind.MESSAGE else 0
-            self._answer = 0

@@ -4,8 +4,7 @@
     ├── SidecarError            .path .line .offset    a sidecar cannot be read
     │   ├── HeaderError                                no readable header line
     │   ├── RecordError                                a piece of a line is not a record
-    │   │   ├── LineTooLong                            more bytes than are ever parsed
-    │   │   └── DepthExceeded                          nested deeper than can be parsed
+    │   │   └── LineTooLong                            more bytes than are ever parsed
     │   ├── StaleSidecar        .found .expected       older than the session it belongs to
     │   └── SidecarLocked       .pid .host .since      another recorder has it open
     ├── SaveError               .path                  not written; what was there is intact
@@ -24,7 +23,6 @@ from pathlib import Path
 __all__ = [
     "AccessDenied",
     "ConfigError",
-    "DepthExceeded",
     "HeaderError",
     "LineTooLong",
     "PresentviewError",
@@ -69,10 +67,6 @@ class RecordError(SidecarError):
 
 class LineTooLong(RecordError):
     """A line holds more bytes than presentview parses."""
-
-
-class DepthExceeded(RecordError):
-    """A value is nested deeper than presentview parses."""
 
 
 class StaleSidecar(SidecarError):

@@ -101,7 +101,7 @@ def from_event(event: Event, *, extensions: bool = True) -> Record | None:
 def record_of(event: Event, now: int, *, extensions: bool) -> Record | None:
     """`from_event`, with `now` (unix ms) as the time of an event that has none of its own."""
     kind = _KINDS.get(event.kind)
-    if kind is None or (kind == Kind.TURN_DONE and not extensions):
+    if kind is None or (not extensions and kind == Kind.TURN_DONE):
         return None
     fields = _FIELDS.get(kind, _text_only)(event, extensions)
     if not extensions:

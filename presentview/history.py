@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from presentview.covering import Droppable, cut_before
+from presentview.droppable import Droppable
 from presentview.records import Kind, Record
 from presentview.sidecar import Entry
 
 __all__ = ["History"]
 
 _FEW_ENTRIES: Final = 256
+# A member of an enum takes long to look up, and this is asked for each record.
+_TURN_STARTED: Final = Kind.TURN_STARTED
 
 
 class History:
@@ -54,13 +56,8 @@ class History:
         """Take in one more record, `size` bytes long in a file."""
         self.entries.append(entry)
         self.droppable.add(entry.record, size)
-        if entry.record.kind != Kind.TURN_STARTED:
-            return
-        self._starts.append(len(self.entries) - 1)
-        if self._max_turns is not None and len(self._starts) > self._max_turns:
-            self._first = self._starts[-self._max_turns]
-            if self._first > 2 * (len(self.entries) - self._first) + _FEW_ENTRIES:
-                self.drop_hidden()
+        if entry.record.kind == _TURN_STARTED:
+            self._begin_turn()
 
     def drop_all(self) -> None:
         """Take every record away."""
@@ -94,9 +91,19 @@ class History:
         self.droppable = Droppable()
         self.only_grew = True
 
+    def _begin_turn(self) -> None:
+        self._starts.append(len(self.entries) - 1)
+        if self._max_turns is not None and len(self._starts) > self._max_turns:
+            self._first = self._starts[-self._max_turns]
+            if self._first > 2 * (len(self.entries) - self._first) + _FEW_ENTRIES:
+                self.drop_hidden()
+
     def _cut(self, index: int) -> None:
         if index == 0:
             return
+        # A recording has loaded it; importing this module does not.
+        from presentview.covering import cut_before
+
         cut = cut_before(self.entries, index, turns=self.turns_dropped, cards=self.cards_dropped)
         self._hold(cut.kept)
         self.turns_dropped, self.cards_dropped = cut.turns, cut.cards
@@ -105,6 +112,6 @@ class History:
     def _hold(self, entries: list[Entry]) -> None:
         self.entries = entries
         self._starts = [
-            index for index, entry in enumerate(entries) if entry.record.kind == Kind.TURN_STARTED
+            index for index, entry in enumerate(entries) if entry.record.kind == _TURN_STARTED
         ]
         self._first = 0

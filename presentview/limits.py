@@ -10,7 +10,6 @@ MIB: Final = 1024 * 1024
 # reading and writing sidecars
 LINE_BYTES: Final = 256 * MIB  # longer lines are named, never parsed (sidecar)
 COLLAB_DEPTH: Final = 250  # deeper collab values stay raw text (records)
-PARSE_DEPTH: Final = 900  # deeper JSON is refused before a parser recurses (salvage)
 READ_CHUNK: Final = 1 * MIB  # bytes per read while following a file (sidecar)
 COMPARE_CHUNK: Final = 1 * MIB  # bytes per hash when a rewrite is compared (follow)
 ALIVE_SECONDS: Final = 90  # a file without a lock file counts as live this long (lock)
@@ -37,6 +36,17 @@ ATTACHMENT_BYTES: Final = 20 * MIB
 DOM_DEPTH: Final = 64  # cards nested deeper stand in a row inside the deepest (web)
 RAW_LINES: Final = 200  # lines on one raw page
 RAW_LINE_BYTES: Final = 4 * KIB  # of each line on it
+
+SECTION_CARDS: Final = 50  # cards a page fills and empties at a time (sections)
+SECTION_WEIGHT: Final = 700  # elements, about, of a section that many cards would make too heavy
+KIDS_CARDS: Final = 50  # nested cards that come with the card they are in (cards)
+ALL_CARDS: Final = 2_000  # cards on a page that shows everything at once (pages)
+OUTLINE_TURNS: Final = 60  # turns of the outline a page holds at a time (outline)
+FIND_QUERY_CHARS: Final = 200  # longer texts are found nowhere (find)
+FIND_HITS: Final = 50  # cards in one answer (find)
+FIND_CHUNK: Final = 32 * KIB  # bytes searched at a time: what a processor keeps close (find)
+FIND_SNIPPET_CHARS: Final = 60  # in front of what was found, twice as many behind it (find)
+MAP_BUCKETS: Final = 200  # stretches of the map of a whole session (overview)
 
 # the web app
 DEFAULT_PORT: Final = 8377

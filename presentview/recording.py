@@ -10,6 +10,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -17,14 +18,12 @@ import msgspec
 
 from presentview import atomic
 from presentview._version import __version__
-from presentview.covering import uncovered
 from presentview.errors import SaveError, SaveNotDurable, SidecarError
 from presentview.history import History
 from presentview.journal import Journal, line_of
 from presentview.lock import LOCKING_WRITER, Lock
 from presentview.records import INT64_MAX, Header, Kind, Record, decode, encode, encode_header
 from presentview.sidecar import Entry, Problem, Scan, find_sidecar
-from presentview.transcript.fold import INTERRUPTION, Transcript
 
 __all__ = ["Fsync", "Recording", "Settings", "now"]
 
@@ -52,6 +51,9 @@ class Recording:
     """
 
     def __init__(self, settings: Settings) -> None:
+        # The fold is loaded with the first recorder: not by a mere import, and not when it is
+        # needed, for then there may be no descriptor left to read it with.
+        import_module("presentview.covering")
         self.version = 0
         self.problems: tuple[Problem, ...] = ()
         self.history = History(max_turns=settings.max_turns)
@@ -173,14 +175,18 @@ class Recording:
         """End a turn that a dead process left open, when that process last gave a sign."""
         if not self._settings.extensions or not self.history.entries:
             return
+        from presentview.transcript.fold import INTERRUPTION, Transcript
+
         transcript = Transcript()
         for entry in self.history.entries:
             transcript.feed(entry.record, 0, 0, 0)
         # The start of a turn may have gone with a rewrite; what is open in it has not.
         cut = not transcript.turn.ended and transcript.calls.open()
+        at = transcript.last_at
         if transcript.is_unfinished or cut:
-            at = transcript.last_at
             self.add(Record(kind=Kind.TURN_DONE, text=INTERRUPTION, level="error", at=at))
+        elif transcript.calls.open():
+            self.add(Record(kind=Kind.TURN_DONE, level=INTERRUPTION, at=at))
 
     # recording
 
@@ -297,6 +303,8 @@ class Recording:
         entries = self.history.entries
         kept = list(range(len(entries)))
         if self._settings.drop_deltas:
+            from presentview.covering import uncovered
+
             kept = uncovered([entry.record for entry in entries])
         lines = [encode_header(self._full_header(writer)) + b"\n"]
         lines += (line_of(entries[index]) for index in kept)

@@ -17,8 +17,8 @@ import msgspec
 
 from presentview import limits, lock
 from presentview.errors import HeaderError, LineTooLong, RecordError, SidecarError
-from presentview.records import HEADER_KIND, Header, Kind, Record, decode
-from presentview.salvage import Piece, read_pieces, verbatim
+from presentview.pieces import Piece
+from presentview.records import HEADER_KIND, Header, Kind, Record, decode, decode_header
 
 __all__ = [
     "Entry",
@@ -39,6 +39,7 @@ WHITE: Final = b" \t\r\n"
 NO_HEADER: Final = "no header line"
 TOO_LONG: Final = "a line of more than"
 TORN: Final = "torn at the end of the file"
+HEADER_START: Final = b'{"kind":"_header"'
 
 
 class Problem(NamedTuple):
@@ -68,8 +69,11 @@ class Loaded(msgspec.Struct, frozen=True):
     stale: bool = False
 
 
-class Entry(NamedTuple):
-    """A record with the bytes it was read from; `raw` is None where it must be written anew."""
+class Entry(msgspec.Struct, frozen=True, gc=False):
+    """A record with the bytes it was read from; `raw` is None where it must be written anew.
+
+    Like a record it can be in no cycle, so that the collector need not walk all of a session.
+    """
 
     record: Record
     raw: bytes | None = None
@@ -113,9 +117,10 @@ def find_sidecar(session_path: str | os.PathLike[str]) -> Found:
     """
     documented = present_path(Path(session_path))
     actual = Path(os.fspath(session_path) + SUFFIX)
-    if actual == documented or not actual.exists():
+    # A name too long for the other spelling is no name of a file, not an error.
+    if actual == documented or not os.path.exists(actual):
         return Found(documented)
-    return Found(documented, actual) if documented.exists() else Found(actual)
+    return Found(documented, actual) if os.path.exists(documented) else Found(actual)
 
 
 def load(
@@ -134,7 +139,10 @@ def load(
     scan = Scan(Path(path))
     try:
         with open(path, "rb") as file:
-            scan.feed(file, lambda record, *_: records.append(record), alive=lock.is_alive(path))
+            scan.take_header(file)
+            writer = scan.first_header.writer if scan.first_header else ""
+            alive = lock.is_alive(path, writer=writer)
+            scan.feed(file, lambda record, *_: records.append(record), alive=alive)
     except FileNotFoundError:
         return Loaded()
     except OSError as error:
@@ -245,12 +253,7 @@ class Scan:
         self._begin()
         while raw := self._next_line(file):
             for piece in self._pieces(raw, alive=False):
-                kept = raw[piece.offset : piece.offset + piece.length]
-                assert isinstance(piece.item, Record)
-                record = piece.item
-                if record.kind == Kind.EXPERT_COLLAB or record.collab is not None:
-                    record = verbatim(record, kept)
-                yield Entry(record, kept if piece.exact else None)
+                yield _entry(piece, raw)
 
     def _begin(self) -> None:
         self._tail = []
@@ -335,13 +338,35 @@ class Scan:
         self.header = header
 
 
+def _entry(piece: Piece, raw: bytes) -> Entry:
+    """The record of a piece of the line `raw`, with its bytes."""
+    kept = raw[piece.offset : piece.offset + piece.length]
+    record = piece.item
+    assert isinstance(record, Record)
+    if record.kind == Kind.EXPERT_COLLAB or record.collab is not None:
+        from presentview.salvage import verbatim
+
+        record = verbatim(record, kept)
+    return Entry(record, kept if piece.exact else None)
+
+
 def _pieces(raw: bytes, *, first: bool) -> Iterator[Piece]:
     """What is on one line: read as this package writes it, or else saved piece by piece."""
-    try:
-        record = decode(raw)
-        if record.kind != HEADER_KIND:
-            yield Piece(record, 0, len(raw.rstrip(WHITE)), True)
-            return
-    except (ValueError, RecursionError):
-        pass
+    item = _as_written(raw)
+    if item is not None:
+        yield Piece(item, 0, len(raw.rstrip(WHITE)), True)
+        return
+    # Most files are whole, and this takes long to load.
+    from presentview.salvage import read_pieces
+
     yield from read_pieces(raw, first=first)
+
+
+def _as_written(raw: bytes) -> Record | Header | None:
+    """The record or header on a line that is spelled as this package spells it, else None."""
+    is_header = raw.startswith(HEADER_START)
+    try:
+        item = decode_header(raw) if is_header else decode(raw)
+    except (ValueError, RecursionError):
+        return None
+    return item if (item.kind == HEADER_KIND) == is_header else None

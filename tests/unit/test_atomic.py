@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from presentview.atomic import copy_aside, replace, sweep, sync, write_all
+from presentview.atomic import copy_aside, replace, sweep, sync, temp_prefix, write_all
 from presentview.errors import SaveError, SaveNotDurable
 from presentview.limits import MIB, STALE_TEMP_SECONDS
 
@@ -79,6 +79,15 @@ def test_the_descriptor_reads_and_goes_on_at_the_end(path: Path) -> None:
     sync(fd)
     os.close(fd)
     assert path.read_bytes() == NEW + b"more\n"
+
+
+@pytest.mark.parametrize("name", ["x" * 255, "é" * 127], ids=["ascii", "utf-8"])
+def test_a_name_as_long_as_names_can_be_can_be_saved_to(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    for content in (OLD, NEW):
+        os.close(replace(path, [content]))
+        assert path.read_bytes() == content
+    assert in_folder(path) == [name]
 
 
 def test_a_new_file_is_private_whatever_the_umask_says(tmp_path: Path) -> None:
@@ -158,7 +167,7 @@ def test_the_temp_file_is_new_private_and_beside_the_file(
     os.close(replace(path, [NEW]))
     name, flags, mode = made[0]
     assert Path(name).parent == path.parent
-    assert Path(name).name.startswith(f".{path.name}.")
+    assert Path(name).name.startswith(temp_prefix(path))
     assert name.endswith(".tmp")
     assert flags & os.O_EXCL
     assert mode == 0o600
@@ -279,9 +288,11 @@ def test_of_a_copy_that_fails_nothing_is_left(path: Path, monkeypatch: pytest.Mo
 
 def test_only_old_temp_files_of_this_file_are_swept(path: Path) -> None:
     old = time.time() - STALE_TEMP_SECONDS - 60
-    mine = path.with_name(f".{path.name}.0123.tmp")
-    fresh = path.with_name(f".{path.name}.4567.tmp")
-    others = [path.with_name(name) for name in (".other.89.tmp", f".{path.name}", "x.tmp")]
+    mine = path.with_name(f"{temp_prefix(path)}0123.tmp")
+    fresh = path.with_name(f"{temp_prefix(path)}4567.tmp")
+    another = temp_prefix(path.with_name("other"))
+    names = (f"{another}89.tmp", f"{temp_prefix(path)}89", "x.tmp", f".{path.name}.0123.tmp")
+    others = [path.with_name(name) for name in names]
     for file in (mine, fresh, *others):
         file.touch()
         if file is not fresh:
@@ -293,7 +304,7 @@ def test_only_old_temp_files_of_this_file_are_swept(path: Path) -> None:
 def test_sweeping_looks_behind_a_symlink(tmp_path: Path) -> None:
     folder = tmp_path / "real"
     folder.mkdir()
-    temp = folder / ".s.0123.tmp"
+    temp = folder / f"{temp_prefix(folder / 's')}0123.tmp"
     temp.touch()
     os.utime(temp, (0, 0))
     link = tmp_path / "link"

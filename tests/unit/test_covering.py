@@ -12,7 +12,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from presentview.covering import Cut, Droppable, cut_before, uncovered
+from presentview.covering import Cut, cut_before, uncovered
+from presentview.droppable import Droppable
 from presentview.events import Event
 from presentview.recorder import Recorder
 from presentview.records import (

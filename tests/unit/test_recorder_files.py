@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from presentview.atomic import temp_prefix
 from presentview.errors import SaveError, SidecarError
 from presentview.journal import line_of
 from presentview.recorder import Recorder
 from presentview.records import Header, Kind, Record, encode_header
-from presentview.sidecar import Entry, load
+from presentview.sidecar import Entry, load, present_path
 from presentview.transcript.fold import Transcript
 from tests.unit.agent import (
     delta,
@@ -150,13 +151,24 @@ def test_a_symlink_stays_and_its_target_is_written(session: Path, sidecar: Path)
 
 
 def test_old_temp_files_of_dead_writers_are_swept_at_open(session: Path, sidecar: Path) -> None:
-    old, young = (sidecar.with_name(f".{sidecar.name}.{n}.tmp") for n in "12")
+    old, young = (sidecar.with_name(f"{temp_prefix(sidecar)}{n}.tmp") for n in "12")
     for path in (old, young):
         path.write_bytes(b"")
     os.utime(old, (1, 1))
     Recorder.open(session).close()
     assert not old.exists()
     assert young.exists()
+
+
+def test_a_session_may_have_the_longest_name_that_leaves_room_for_a_lock(tmp_path: Path) -> None:
+    room = 255 - len(".present.jsonl.lock")
+    session = tmp_path / ("x" * room + ".jsonl")
+    for word in ("a", "b"):
+        with Recorder.open(session) as recorder:
+            recorder.append(notice(word))
+            recorder.truncate_to_turn(1)
+            recorder.save(present_path(session))
+    assert said_in(present_path(session)) == ["a", "b"]
 
 
 # bytes of others

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from presentview.pieces import Flaw, Piece
 from presentview.records import (
     INT64_MAX,
     Attachment,
@@ -19,10 +20,15 @@ from presentview.records import (
     Usage,
     encode,
 )
-from presentview.salvage import Flaw, Piece, read_pieces, verbatim
+from presentview.salvage import read_pieces, verbatim
+from presentview.sidecar import _as_written
 from tests.strategies import records
 
 SAMPLES = Path(__file__).parent.parent / "data" / "sidecars"
+VALUES = (
+    *("0", "1.0", "1e3", "-5", "01", "9223372036854775807", "9223372036854775808", "null", "NaN"),
+    *("true", "[]", "{}", '""', '"/w"', '"\\u00e9"', '"\\ud800"', '"\t"', '"_header"'),
+)
 GOOD = [
     line
     for sample in sorted(SAMPLES.glob("0[1-4]*.present.jsonl"))
@@ -37,6 +43,19 @@ def pieces_of(line: bytes, *, first: bool = False) -> list[Piece]:
 def only(line: bytes) -> Piece:
     (piece,) = read_pieces(line)
     return piece
+
+
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize("key", ["rewriteVersion", "workspace", "cardsDropped", "kind", "extra"])
+@pytest.mark.parametrize("end", ["}\n", "} \r\n", "}{}\n", ',"rewriteVersion":2}'])
+def test_a_header_taken_as_written_is_the_one_that_would_be_saved(
+    key: str, value: str, end: str
+) -> None:
+    line = f'{{"kind":"_header","{key}":{value}{end}'.encode()
+    header = _as_written(line)
+    if header is not None:
+        length = len(line.rstrip())
+        assert pieces_of(line) == [Piece(header, 0, length, exact=True)]
 
 
 # what any JSON reader would take: kept as it is, and nothing to complain about

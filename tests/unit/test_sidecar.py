@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from presentview import limits
 from presentview.errors import HeaderError, LineTooLong, RecordError, SidecarError
-from presentview.lock import Lock
-from presentview.records import Extra, Header, Record, Usage, encode
+from presentview.lock import LOCKING_WRITER, Lock
+from presentview.records import Extra, Header, Record, Usage, encode, encode_header
 from presentview.sidecar import (
     Found,
     Loaded,
@@ -335,6 +335,17 @@ def test_a_torn_line_of_a_living_writer_is_waited_for(tmp_path: Path) -> None:
     path = write(tmp_path / "s", HEADER + ONE + b'{"kind":"te', alive=True)
     assert load(path).problems == ()
     assert load(path).records == (Record("text", "1"),)
+
+
+def test_a_torn_line_of_a_writer_that_locks_and_holds_no_lock_is_not_waited_for(
+    tmp_path: Path,
+) -> None:
+    header = encode_header(Header(writer="somebody" + LOCKING_WRITER)) + b"\n"
+    path = write(tmp_path / "s", header + ONE + b'{"kind":"te', alive=True)
+    assert told(load(path)) == [(3, len(header + ONE), CUT)]
+    lock = Lock(path)
+    assert load(path).problems == ()
+    lock.release()
 
 
 def test_a_held_lock_tells_that_the_writer_lives_and_its_file_that_it_does_not(
