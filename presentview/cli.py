@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -21,6 +22,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0: done; 1: done, but something in a file could not be read; 2: could not be done.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal or pipe that cannot take a character of a session gets a question mark.
+        sys.stdout.reconfigure(errors="replace")
     options = _parser().parse_args(arguments)
     run: Callable[[argparse.Namespace], int] = options.run
     try:

@@ -2,7 +2,8 @@
 
 A `Follower` holds the transcript of the file and brings it up to date when asked. It reads only
 what is new: an append by its own bytes, a rewrite that only extends by comparing it with the
-old file, which stays readable through its open descriptor. Anything else starts anew.
+old file, which stays readable through its open descriptor. Anything else starts anew, and so does
+each rewrite on Windows, where files are not kept open.
 
 Trade-off accepted: when a file grows in place, only its first line and the bytes just before the
 new ones are checked for having changed too. Whoever rewrites a sidecar replaces it or shortens it
@@ -11,6 +12,7 @@ first; to compare all of it on each append would make long sessions slow.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import threading
@@ -20,12 +22,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from presentview import lock
-from presentview.continuity import Mark, extension, mark_of
 from presentview.errors import SidecarError
+from presentview.folded import FoldedFile
 from presentview.openfile import Line, OpenFile
 from presentview.records import Header, Record, decode
 from presentview.salvage import read_pieces
-from presentview.sidecar import Found, Problem, Scan, find_sidecar, present_path
+from presentview.sidecar import Found, Problem, find_sidecar, present_path
 from presentview.transcript.cards import Change, Part, Place
 from presentview.transcript.fold import Transcript
 
@@ -62,16 +64,12 @@ class Follower:
         self._sidecar = sidecar
         self._found = self._find()
         self.reading = threading.RLock()
-        self.transcript = Transcript()
+        self._file = FoldedFile(self.path)
         self.exists = False
         self.alive = False
         self.changed_at = 0
         self.size = 0
         self.problem = ""
-        self._scan = Scan(self.path)
-        self._opened: OpenFile | None = None
-        self._shift = 0
-        self._mark: Mark | None = None
 
     @property
     def path(self) -> Path:
@@ -81,13 +79,23 @@ class Follower:
     @property
     def header(self) -> Header:
         """The file's header, an empty one where there is none."""
-        return self._scan.header or Header()
+        return self._file.header
+
+    @property
+    def shift(self) -> int:
+        """How many bytes further on a record lies in the file than the places of cards say."""
+        return self._file.shift
+
+    @property
+    def transcript(self) -> Transcript:
+        """What the file tells; another object after each reset."""
+        return self._file.transcript
 
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What could not be read of the file; a second sidecar of the session is named too."""
         other = self._found.other
-        found = self._scan.problems if self.exists else ()
+        found = self._file.scan.problems if self.exists else ()
         if self.problem:
             found = (Problem(self.path, 1, 0, self.problem), *found)
         if other is not None:
@@ -106,7 +114,7 @@ class Follower:
     def close(self) -> None:
         """Let the file go."""
         with self.reading:
-            self._hold(None)
+            self._file.close()
 
     # looking
 
@@ -116,7 +124,7 @@ class Follower:
         Never raises for what the file system does: a file that cannot be read any more keeps
         its transcript and says why in `problems`.
         """
-        with self.reading:
+        with self._held():
             self.problem = ""
             self._found = self._find()
             try:
@@ -157,9 +165,8 @@ class Follower:
     def _gone(self) -> Update:
         if not self.exists:
             return Update(What.SAME)
-        self._hold(None)
-        self.transcript = Transcript()
-        self._scan = Scan(self.path)
+        self._file.close()
+        self._file = FoldedFile(self.path)
         self.exists = self.alive = False
         self.size = 0
         return Update(What.GONE)
@@ -167,101 +174,50 @@ class Follower:
     def _read(self, found: os.stat_result, *, flipped: bool) -> Update:
         if not stat.S_ISREG(found.st_mode):
             raise SidecarError("is no regular file", path=self.path)
-        opened = self._opened
-        if opened is None or opened.identity != (found.st_dev, found.st_ino):
-            update = self._other_file()
+        file = self._file
+        if file.opened is not None and file.is_of(found):
+            changes = file.read_on(alive=self.alive, flipped=flipped)
+            update = self._start_over(file.opened) if changes is None else _grown(changes)
         else:
-            update = self._same_file(opened, flipped=flipped)
+            update = self._other_file()
         self.changed_at = found.st_mtime_ns // 1_000_000
         self.size = found.st_size
         return update
 
-    def _same_file(self, opened: OpenFile, *, flipped: bool) -> Update:
-        scan, mark = self._scan, self._mark
-        stamp = opened.stamp()
-        if mark is None or stamp.size < scan.offset or not mark.holds(scan, opened):
-            return self._start_over(opened)
-        touched = stamp != mark.stamp
-        ended = stamp.size == scan.offset and not scan.pending
-        if ended and stamp.size > mark.stamp.size:
-            # It was written while we read the last time, and read then.
-            self._mark = mark._replace(stamp=stamp)
-            return Update(What.SAME)
-        if not touched and (ended or not flipped):
-            return Update(What.SAME)
-        # Written to, but no longer: something in front of the end was written over. A first line
-        # that was not whole may have become the header, and what follows the middle of a line
-        # may make something else of its beginning.
-        written_over = touched and stamp.size == mark.stamp.size
-        if written_over or scan.line == 1 or mark.mid_line:
-            return self._start_over(opened)
-        return self._read_on(opened)
-
     def _other_file(self) -> Update:
         opened = OpenFile(self.path)
         try:
-            old, mark = self._opened, self._mark
-            found = extension(self._scan, mark, old, opened) if old and mark else None
+            changes = self._file.go_on_in(opened, alive=self.alive)
         except BaseException:
-            opened.close()
+            if self._file.opened is not opened:
+                opened.close()
             raise
-        if found is None:
-            return self._start_over(opened)
-        self._hold(opened)
-        if self._scan.header is self._scan.first_header:
-            self._scan.header = found.header
-        self._scan.first_header = found.header
-        self._scan.path = self.path
-        self._scan.offset += found.shift
-        self._scan.body += found.shift
-        self._shift += found.shift
-        return self._read_on(opened)
+        return self._start_over(opened) if changes is None else _grown(changes)
 
     def _start_over(self, opened: OpenFile) -> Update:
         """Read all of a file; only when that succeeded it takes the place of what was shown."""
-        scan = Scan(self.path)
+        old = self._file
         try:
-            stamp = opened.stamp()
-            scan.take_header(opened.file)
-            first = scan.first_header or Header()
-            transcript = Transcript(
-                turns_dropped=first.turns_dropped, cards_dropped=first.cards_dropped
-            )
-            alive = lock.is_alive(self.path, writer=first.writer)
-            scan.feed(opened.file, transcript.feed, alive=alive)
+            file = FoldedFile(self.path, opened)
         except BaseException:
-            if opened is not self._opened:
+            if opened is not old.opened:
                 opened.close()
             raise
-        self._hold(opened)
-        self._scan, self.transcript = scan, transcript
-        self._shift = 0
-        self._mark = mark_of(self._scan, opened, stamp)
+        if opened is not old.opened:
+            old.close()
+        self._file = file
         self.exists = True
         self.alive = lock.is_alive(self.path, writer=self.header.writer)
         return Update(What.RESET)
 
-    def _read_on(self, opened: OpenFile) -> Update:
-        changes: list[Change] = []
-        apply = self.transcript.apply
-        shift = self._shift
-
-        def take(record: Record, offset: int, length: int, line: int) -> None:
-            changes.extend(apply(record, Place(offset - shift, length, line)))
-
-        # If reading fails half way, it is not known how far it got: the next look starts over.
-        self._mark = None
-        stamp = opened.stamp()
-        self._scan.feed(opened.file, take, alive=self.alive)
-        self._mark = mark_of(self._scan, opened, stamp)
-        return Update(What.GREW if changes else What.SAME, tuple(changes))
-
-    def _hold(self, opened: OpenFile | None) -> None:
-        """Keep this file open instead of the one before."""
-        if self._opened is not None and self._opened is not opened:
-            self._opened.close()
-        self._opened = opened
-        self._mark = None
+    @contextlib.contextmanager
+    def _held(self) -> Iterator[FoldedFile]:
+        """The file, for reading from it."""
+        with self.reading:
+            try:
+                yield self._file
+            finally:
+                self._file.rest()
 
     # bodies
 
@@ -273,22 +229,33 @@ class Follower:
 
     def raw(self, part: Place) -> bytes:
         """The bytes of the record at a place, empty if they are not there any more."""
-        with self.reading:
-            if self._opened is None:
+        with self._held() as file:
+            try:
+                return file.raw(part)
+            except FileNotFoundError:
                 return b""
-            return self._opened.read(part.offset + self._shift, part.length)
 
     def duplicate(self) -> int | None:
         """A descriptor of the file as it is now, to be closed by the caller; None if there is
         no file.
         """
-        with self.reading:
-            return None if self._opened is None else self._opened.duplicate()
+        with self._held() as file:
+            try:
+                return None if file.opened is None else file.opened.duplicate()
+            except FileNotFoundError:
+                return None
 
     def lines(self, first: int, count: int, most: int) -> list[Line]:
         """Up to `count` lines of the file from line `first` (from 1), of each `most` bytes."""
-        with self.reading:
-            return [] if self._opened is None else self._opened.lines(first, count, most)
+        with self._held() as file:
+            try:
+                return file.lines(first, count, most)
+            except FileNotFoundError:
+                return []
+
+
+def _grown(changes: tuple[Change, ...]) -> Update:
+    return Update(What.GREW if changes else What.SAME, changes)
 
 
 def _unreadable(error: OSError) -> str:

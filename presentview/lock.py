@@ -3,7 +3,8 @@
 The sidecar itself is replaced on a rewrite and so cannot carry the lock; `<sidecar>.lock` can.
 The lock is the kernel's (`flock`): it works between threads and processes and dies with its
 process. A clean close removes the file, so that a file without lock means: the recorder died.
-On systems without `flock` (Windows) sidecars can be read but not recorded.
+On systems without `flock` (Windows) sidecars can be read but not recorded, and whether a lock is
+held cannot be told: there a file with a lock file counts as live while it changes.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ try:
 except ImportError:  # pragma: no cover - Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["LOCKING_WRITER", "Lock", "is_alive", "lock_path"]
+__all__ = ["LOCKING_WRITER", "Lock", "check_can_lock", "is_alive", "lock_path"]
 
 LOCKING_WRITER: Final = " with lock"
 """The end of a header's `writer` that always holds a lock while it records."""
@@ -38,6 +39,12 @@ def lock_path(sidecar: str | os.PathLike[str]) -> Path:
     return Path(os.fspath(sidecar) + ".lock")
 
 
+def check_can_lock() -> None:
+    """Raise `ConfigError` where the system has no `flock`."""
+    if fcntl is None:
+        raise ConfigError("recording needs flock, which this system does not have")
+
+
 class Lock:
     """The exclusive right to record into one sidecar, held until `release` or process end."""
 
@@ -47,8 +54,7 @@ class Lock:
         Raises `SidecarLocked` (with who holds it) if it is taken, `OSError` if the lock file
         cannot be made, `ConfigError` where the system has no `flock`.
         """
-        if fcntl is None:
-            raise ConfigError("recording needs flock, which this system does not have")
+        check_can_lock()
         self.path = lock_path(sidecar)
         for attempt in range(_TRIES):
             fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -90,26 +96,29 @@ def is_alive(sidecar: str | os.PathLike[str], *, writer: str = "") -> bool:
 
     A held lock says yes, a lock file that nobody holds says no. Without a lock file a `writer`
     (from the header) that always locks is gone; any other counts as alive while the file
-    changed within `ALIVE_SECONDS`. A missing file is not alive.
+    changed within `ALIVE_SECONDS`, and so does a file with a lock file where there is no
+    `flock`. A missing file is not alive.
     """
     try:
         fd = os.open(lock_path(sidecar), os.O_RDONLY)
     except OSError:
-        if writer.endswith(LOCKING_WRITER):
-            return False
-        try:
-            return time.time() - os.stat(sidecar).st_mtime < ALIVE_SECONDS
-        except OSError:
-            return False
+        return not writer.endswith(LOCKING_WRITER) and _changed_lately(sidecar)
     try:
+        if fcntl is None:
+            return _changed_lately(sidecar)
         return _is_held(fd)
     finally:
         os.close(fd)
 
 
-def _is_held(fd: int) -> bool:
-    if fcntl is None:
+def _changed_lately(sidecar: str | os.PathLike[str]) -> bool:
+    try:
+        return time.time() - os.stat(sidecar).st_mtime < ALIVE_SECONDS
+    except OSError:
         return False
+
+
+def _is_held(fd: int) -> bool:
     try:
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

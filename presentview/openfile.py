@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
+import threading
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 
 from presentview.errors import SidecarError
 from presentview.limits import COMPARE_CHUNK, READ_CHUNK
 
-__all__ = ["Line", "OpenFile", "Stamp"]
+__all__ = ["READ_ONLY", "Line", "OpenFile", "Stamp", "read_at"]
+
+# Without O_NONBLOCK a pipe would wait for somebody to write into it; without O_BINARY Windows
+# would change line ends.
+READ_ONLY: Final[int] = os.O_RDONLY | sum(
+    getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NONBLOCK", "O_BINARY")
+)
+"""The flags to open a file for reading with."""
+
+# On Windows a file that anybody has open cannot be replaced: a page must not make its recorder
+# fail, so there a file is open only while it is being read.
+_STAYS_OPEN: Final = os.name != "nt"
+_moving = threading.Lock()
 
 
 class Stamp(NamedTuple):
@@ -35,25 +49,55 @@ class Line(NamedTuple):
 
 
 class OpenFile:
-    """A regular file opened for reading. `identity` tells it from every other open file."""
+    """A regular file opened for reading. `identity` tells it from every other file.
+
+    Where an open file could not be replaced, `rest` closes it until it is read again.
+    """
 
     def __init__(self, path: Path) -> None:
         """Open the file at `path`.
 
         Raises `OSError` if that fails and `SidecarError` if it is a folder, a pipe or a device.
         """
-        # Without O_NONBLOCK a pipe would wait here for somebody to write into it.
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        self.path = path
+        self._file: BinaryIO | None = None
+        fd = os.open(path, READ_ONLY)
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode):
             os.close(fd)
             raise SidecarError("is no regular file", path=path)
-        self.file = open(fd, "rb")  # noqa: SIM115
+        self._file = open(fd, "rb")  # noqa: SIM115
         self.identity = (found.st_dev, found.st_ino)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can be read even if it was replaced or removed."""
+        return self._file is not None
+
+    @property
+    def file(self) -> BinaryIO:
+        """The file, for reading from any position.
+
+        Raises `OSError` if it had to be opened again and is not there any more.
+        """
+        if self._file is None:
+            again = OpenFile(self.path)
+            if again.identity != self.identity:
+                again.close()
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+            self._file = again.file
+        return self._file
+
+    def rest(self) -> None:
+        """Say that nothing is read for now."""
+        if not _STAYS_OPEN:
+            self.close()
 
     def close(self) -> None:
         """Let the file go."""
-        self.file.close()
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def stamp(self) -> Stamp:
         """The file's stamp now."""
@@ -62,11 +106,14 @@ class OpenFile:
 
     def duplicate(self) -> int:
         """A descriptor of its own for this file, to be closed by whoever asked for it."""
-        return os.dup(self.file.fileno())
+        if hasattr(os, "pread"):
+            return os.dup(self.file.fileno())
+        # Two descriptors made by dup share one position, which reading would have to move.
+        return os.open(self.path, READ_ONLY)
 
     def read(self, offset: int, length: int) -> bytes:
         """`length` bytes from byte `offset`, fewer at the end of the file."""
-        return os.pread(self.file.fileno(), length, offset)
+        return read_at(self.file.fileno(), length, offset)
 
     def same_bytes(self, start: int, other: OpenFile, other_start: int, length: int) -> bool:
         """Whether `length` bytes from `start` are there and stand in `other` from `other_start`."""
@@ -111,3 +158,16 @@ class OpenFile:
                 return offset + end
             offset += len(chunk)
         return offset
+
+
+def read_at(fd: int, length: int, offset: int) -> bytes:
+    """`length` bytes of an open file from byte `offset`, fewer at its end.
+
+    May be called from several threads. Where the system has no `pread` it moves the position of
+    `fd`, which nobody else may count on then. Raises `OSError`.
+    """
+    if hasattr(os, "pread"):
+        return os.pread(fd, length, offset)
+    with _moving:
+        os.lseek(fd, offset, os.SEEK_SET)
+        return os.read(fd, length)

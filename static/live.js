@@ -56,14 +56,25 @@
 
   const note = document.querySelector("[data-live-note]");
 
-  function sayConnected(connected) {
+  let signedOut = false;
+
+  function sayConnected(message) {
     if (!note) return;
-    note.hidden = connected;
-    note.textContent = connected ? "" : "Connection lost; trying again…";
+    const was = signedOut;
+    signedOut = !message.connected && (was || Boolean(message.signedOut));
+    note.hidden = message.connected;
+    if (signedOut && was) return;
+    note.textContent = message.connected ? "" : signedOut ? "This browser is signed out. " : "Connection lost; trying again…";
+    if (!signedOut) return;
+    // Loaded anew, the page says how to sign in, and leads back to itself.
+    const again = document.createElement("a");
+    again.href = location.pathname + location.search;
+    again.textContent = "Sign in again";
+    note.append(again);
   }
 
   window.presentview.listen([topic], (message) => {
-    if ("connected" in message) { sayConnected(message.connected); return; }
+    if ("connected" in message) { sayConnected(message); return; }
     if (message.lost) { catchUp(); return; }
     if (message.s !== topic || message.pos === position) return;
     if (catching || !message.ops || message.prev !== position || !apply(message)) catchUp();

@@ -28,6 +28,12 @@
     return "/events?" + topics.map((t) => (t === "list" ? "list=1" : "s=" + encodeURIComponent(t))).join("&");
   }
 
+  // The browser does not tell why it was refused a stream; the answer without a body does.
+  async function sayWhyRefused() {
+    const answer = await fetch("/events", { method: "HEAD" }).catch(() => null);
+    if (answer?.status === 401) tell({ connected: false, signedOut: true });
+  }
+
   function open() {
     clearTimeout(timer);
     source?.close();
@@ -44,6 +50,7 @@
     };
     source.onerror = () => {
       tell({ connected: false });
+      if (source?.readyState === EventSource.CLOSED) sayWhyRefused();
       // A refused stream is closed for good by the browser; a lost one it would retry, but with
       // the topics of then. Both are opened anew here, slower each time.
       source?.close();

@@ -14,7 +14,8 @@ from typing import Final
 
 from presentview.demo.folder import DemoFolder
 from presentview.demo.player import check_speed
-from presentview.demo.recording import Recording
+from presentview.demo.process import AgentProcess
+from presentview.lock import check_can_lock
 from presentview.web.network import NetworkPolicy
 
 __all__ = ["how_to_reopen", "run_demo"]
@@ -44,24 +45,26 @@ def run_demo(
     until Ctrl-C, otherwise everything ends when the agent does. `speed` 2 is twice as fast, 0
     does without pauses. The last lines printed say how to open the session again.
 
-    Raises `ConfigError` for a folder, speed or port that cannot be used.
+    Raises `ConfigError` for a folder, speed or port that cannot be used, and where nothing can
+    be recorded.
     """
     # Only now: recording alone must not need the web app.
     from presentview.demo.pages import serve_session
 
+    check_can_lock()
     check_speed(speed)
     place = DemoFolder.choose(folder)
     place.prepare()
-    recording = Recording(place, crash=crash, speed=speed)
-    show = _Show(place, recording, goes_on=open_browser)
+    agent = AgentProcess(place, crash=crash, speed=speed)
+    show = _Show(place, agent, goes_on=open_browser)
     try:
-        serve_session(recording.session, show.begin, port=port, open_browser=open_browser)
+        serve_session(agent.session, show.begin, port=port, open_browser=open_browser)
     except KeyboardInterrupt:
         pass  # before the server took over the signal
     finally:
         show.end()
     _say(how_to_reopen(place))
-    return int(recording.failed)
+    return int(agent.failed)
 
 
 def how_to_reopen(place: DemoFolder) -> str:
@@ -76,35 +79,35 @@ def how_to_reopen(place: DemoFolder) -> str:
 class _Show:
     """The agent beside the server: starts with it, and outside a browser ends it."""
 
-    def __init__(self, place: DemoFolder, recording: Recording, *, goes_on: bool) -> None:
+    def __init__(self, place: DemoFolder, agent: AgentProcess, *, goes_on: bool) -> None:
         self._place = place
-        self._recording = recording
+        self._agent = agent
         self._goes_on = goes_on
         self._interrupted = False
         self._thread: threading.Thread | None = None
 
     def begin(self, policy: NetworkPolicy) -> None:
         """Start the agent, so that its page is there when a browser asks for it."""
-        self._recording.start()
+        self._agent.start()
         self._thread = threading.Thread(target=self._attend, args=(policy,), name="demo")
         self._thread.start()
 
     def end(self) -> None:
         """End the agent if it is still at work."""
         self._interrupted = True
-        self._recording.stop()
+        self._agent.stop()
         if self._thread is not None:
             self._thread.join()
 
     def _attend(self, policy: NetworkPolicy) -> None:
-        recording = self._recording
-        recording.wait()
+        agent = self._agent
+        agent.wait()
         if self._interrupted:
             return
-        if recording.was_killed:
-            _say(_KILLED.format(pid=recording.pid))
+        if agent.was_killed:
+            _say(_KILLED.format(pid=agent.pid))
         else:
-            _say(_FAILED if recording.failed else _ENDED)
+            _say(_FAILED if agent.failed else _ENDED)
         if self._goes_on:
             _say(_STAYS + how_to_reopen(self._place))
         elif _is_serving(policy) and not self._interrupted:

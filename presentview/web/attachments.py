@@ -15,14 +15,21 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from presentview.errors import AccessDenied
-from presentview.limits import ATTACHMENT_BYTES
+from presentview.limits import ATTACHMENT_BYTES, MIB
 
-__all__ = ["OpenedFile", "attachment_roots", "open_attachment"]
+__all__ = [
+    "Look",
+    "LookAt",
+    "OpenedFile",
+    "SessionFiles",
+    "attachment_roots",
+    "open_attachment",
+]
 
 _IMAGES: Final = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -33,6 +40,11 @@ _IMAGES: Final = (
 _SYSTEM: Final = (
     "/boot", "/dev", "/etc", "/proc", "/run", "/sys", "/usr", "/Library", "/System", "/private/etc"
 )  # fmt: skip
+
+_MAGIC_BYTES: Final = 16
+_NOT_FOUND: Final = "not found"
+_OUTSIDE: Final = "outside the session's workspace; --allow its folder"
+_TOO_LARGE: Final = f"too large to be shown: more than {ATTACHMENT_BYTES // MIB} MiB"
 
 
 class OpenedFile(NamedTuple):
@@ -78,34 +90,103 @@ def open_attachment(recorded: str, workspace: str, roots: Iterable[Path]) -> Ope
     Raises `AccessDenied` with status 404 if it is not there, is no regular file, is too large,
     or lies outside all `roots`.
     """
+    with _opened(recorded, workspace, roots) as (fd, name):
+        data = _start(fd, ATTACHMENT_BYTES + 1)
+        if len(data) > ATTACHMENT_BYTES:
+            raise AccessDenied(_TOO_LARGE, status=404)
+        return OpenedFile(data, _image_type(data), name)
+
+
+class Look(NamedTuple):
+    """What there is to see of a file a session names: whether it `is_image`, and if it cannot be
+    had at all, the `reason`.
+    """
+
+    is_image: bool = False
+    reason: str = ""
+
+
+LookAt = Callable[[str], Look]
+"""Looks at the file that a session names by this path."""
+
+
+class SessionFiles:
+    """The files that the session at `session` may show: the rules that all its pages go by."""
+
+    def __init__(self, session: Path, allowed: Iterable[Path] = ()) -> None:
+        """Files below the `allowed` folders may be shown too."""
+        self._session = session
+        self._allowed = tuple(allowed)
+
+    def open(self, recorded: str, workspace: str) -> OpenedFile:
+        """The file the session names as `recorded`; `workspace` is what its header says.
+
+        Raises `AccessDenied` like `open_attachment`.
+        """
+        roots = attachment_roots(workspace, self._session, self._allowed)
+        return open_attachment(recorded, workspace or str(self._session.parent), roots)
+
+    def looker(self, workspace: str) -> LookAt:
+        """What looks at the files of the session, without reading more than their first bytes.
+
+        What it says is what `open` would do at the same moment.
+        """
+        roots = attachment_roots(workspace, self._session, self._allowed)
+        base = workspace or str(self._session.parent)
+
+        def look(recorded: str) -> Look:
+            try:
+                with _opened(recorded, base, roots) as (fd, _):
+                    return Look(is_image=bool(_image_type(_start(fd, _MAGIC_BYTES))))
+            except AccessDenied as error:
+                return Look(reason=error.reason)
+
+        return look
+
+
+@contextlib.contextmanager
+def _opened(recorded: str, workspace: str, roots: Iterable[Path]) -> Iterator[tuple[int, str]]:
+    """The descriptor and the name of a file that may be shown. Raises `AccessDenied`."""
     try:
         path = Path(os.path.realpath(os.path.join(workspace or "/", recorded)))
     except (OSError, ValueError) as error:  # changed meanwhile; or no name a file can have
-        raise AccessDenied("no such file", status=404) from error
-    for root in roots:
-        if path != root and path.is_relative_to(root):
-            return _read(root, path)
-    raise AccessDenied("outside the session's workspace; --allow its folder", status=404)
-
-
-def _read(root: Path, path: Path) -> OpenedFile:
+        raise AccessDenied(_NOT_FOUND, status=404) from error
+    root = next((root for root in roots if path != root and path.is_relative_to(root)), None)
+    if root is None:
+        raise AccessDenied(_OUTSIDE, status=404)
     fd = _open_below(root, path.relative_to(root).parts)
     try:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
             raise AccessDenied("no regular file", status=404)
-        with open(fd, "rb", closefd=False) as file:
-            data = file.read(ATTACHMENT_BYTES + 1)
-    except OSError as error:
-        raise AccessDenied(error.strerror or "not readable", status=404) from error
+        if found.st_size > ATTACHMENT_BYTES:
+            raise AccessDenied(_TOO_LARGE, status=404)
+        yield fd, path.name
     finally:
         os.close(fd)
-    if len(data) > ATTACHMENT_BYTES:
-        raise AccessDenied("too large to be shown", status=404)
-    return OpenedFile(data, _image_type(data), path.name)
+
+
+def _start(fd: int, size: int) -> bytes:
+    """Up to `size` bytes from the start of a file."""
+    try:
+        with open(fd, "rb", closefd=False) as file:
+            return file.read(size)
+    except OSError as error:
+        raise AccessDenied(_why(error), status=404) from error
+
+
+def _why(error: OSError) -> str:
+    if error.errno == errno.ELOOP:
+        return "a link"
+    if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
+        return _NOT_FOUND
+    return error.strerror or "not readable"
 
 
 def _open_below(root: Path, parts: tuple[str, ...]) -> int:
     """Open a file below `root` without following any link on the way."""
+    if os.open not in os.supports_dir_fd:
+        raise AccessDenied("this system has no safe way to open attachments", status=404)
     folder = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     plain = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
@@ -118,8 +199,7 @@ def _open_below(root: Path, parts: tuple[str, ...]) -> int:
                 os.close(fd)
             fd = inner
     except OSError as error:
-        why = "a link" if error.errno == errno.ELOOP else (error.strerror or "not readable")
-        raise AccessDenied(why, status=404) from error
+        raise AccessDenied(_why(error), status=404) from error
     return fd
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import urllib.parse
 from collections.abc import AsyncIterator
-from functools import partial
 from typing import Final
 
 import anyio.to_thread
@@ -13,6 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from presentview.limits import READ_CHUNK
+from presentview.openfile import read_at
 from presentview.units import path_text
 from presentview.web.render.controls import remove_unseen
 
@@ -54,7 +54,6 @@ class Download(Response):
 
     async def _pieces(self) -> AsyncIterator[bytes]:
         offset = 0
-        read = partial(os.pread, self._fd, READ_CHUNK)
-        while piece := await anyio.to_thread.run_sync(read, offset):
+        while piece := await anyio.to_thread.run_sync(read_at, self._fd, READ_CHUNK, offset):
             yield piece
             offset += len(piece)

@@ -33,7 +33,7 @@ _SECRET_BYTES: Final = 32
 _TOKEN: Final = re.compile(rb"[A-Za-z0-9_-]{43}\n?")
 _READ_BYTES: Final = 256
 _NO_HARD_LINKS: Final = frozenset({errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.ENOSYS})
-_FLAGS: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_FLAGS: Final[int] = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"))
 
 
 class TokenStore:

@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, Page, Request, Route, expect
 from presentview import Recorder
 from presentview.events import Event, EventKind
 from presentview.sessions import session_id
-from tests.browser.conftest import Server, page_of
+from tests.browser.conftest import Serve, Server, page_of
 
 TIMEOUT = 20_000
 
@@ -161,3 +161,24 @@ def test_two_browsers_have_a_stream_each(
     for tab in (mine, theirs):
         expect(tab.locator("#cards")).to_contain_text("to both", timeout=TIMEOUT)
     other.close()
+
+
+def test_tabs_are_told_that_they_must_sign_in_again(
+    serve: Serve, tmp_path: Path, context: BrowserContext
+) -> None:
+    session = tmp_path / "s.jsonl"
+    with Recorder.open(session, fsync="never") as recorder:
+        recorder.append(Event(kind=EventKind.TURN_STARTED, text="begin"))
+    server = serve(tmp_path)
+    tabs = open_tabs(context, server, [page_of(session)] * 2)
+    port = str(server.port)
+    assert server.end() == 0
+    server.arguments = ["--port", port, "--new-token", str(tmp_path)]
+    server.start()
+    for tab in tabs:
+        note = tab.locator("[data-live-note]")
+        expect(note).to_contain_text("signed out", timeout=TIMEOUT)
+        note.get_by_role("link").click()
+        expect(tab.locator("h1")).to_have_text("This browser is not signed in")
+    tabs[0].goto(server.url(page_of(session)))
+    expect(tabs[0].locator("#cards")).to_contain_text("begin")

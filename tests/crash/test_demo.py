@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from presentview.demo.folder import DemoFolder
-from presentview.demo.recording import Recording
+from presentview.demo.process import AgentProcess
 from presentview.demo.script import HALF_WAY_CALLS
 from presentview.lock import is_alive
 from presentview.sidecar import load, present_path
@@ -118,44 +118,44 @@ def test_an_agent_whose_parent_is_gone_goes_on_to_the_end(tmp_path: Path) -> Non
     assert not transcript_of(tmp_path / "sessions" / "told.present.jsonl").is_unfinished
 
 
-def test_a_recording_is_killed_from_outside(tmp_path: Path) -> None:
-    recording = Recording(DemoFolder(tmp_path), crash=True, speed=0)
-    recording.start()
-    sidecar = present_path(recording.session)
+def test_a_demo_agent_is_killed_from_outside(tmp_path: Path) -> None:
+    agent = AgentProcess(DemoFolder(tmp_path), crash=True, speed=0)
+    agent.start()
+    sidecar = present_path(agent.session)
     assert sidecar.exists()
-    recording.wait()
-    assert recording.was_killed
-    assert not recording.failed
+    agent.wait()
+    assert agent.was_killed
+    assert not agent.failed
     assert {card.call for card in transcript_of(sidecar).calls.open()} == HALF_WAY_CALLS
 
 
-def test_a_recording_that_is_not_to_crash_ends_well(tmp_path: Path) -> None:
-    recording = Recording(DemoFolder(tmp_path), crash=False, speed=0)
-    recording.start()
-    recording.wait()
-    assert (recording.was_killed, recording.failed) == (False, False)
-    assert not transcript_of(present_path(recording.session)).is_unfinished
+def test_a_demo_agent_that_is_not_to_crash_ends_well(tmp_path: Path) -> None:
+    agent = AgentProcess(DemoFolder(tmp_path), crash=False, speed=0)
+    agent.start()
+    agent.wait()
+    assert (agent.was_killed, agent.failed) == (False, False)
+    assert not transcript_of(present_path(agent.session)).is_unfinished
 
 
-def test_a_recording_that_cannot_begin_says_why_and_is_over(
+def test_a_demo_agent_that_cannot_begin_says_why_and_is_over(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "workspace").mkdir()
     (tmp_path / "workspace" / "mine").touch()
-    recording = Recording(DemoFolder(tmp_path), crash=True, speed=0)
-    recording.start()
-    recording.wait()
-    assert recording.failed
+    agent = AgentProcess(DemoFolder(tmp_path), crash=True, speed=0)
+    agent.start()
+    agent.wait()
+    assert agent.failed
     assert "no demo made" in capfd.readouterr().err
 
 
-def test_a_recording_can_be_stopped_in_the_middle(tmp_path: Path) -> None:
-    recording = Recording(DemoFolder(tmp_path), crash=False, speed=0.001)
-    recording.start()
-    recording.stop()
-    recording.wait()
-    assert (recording.was_killed, recording.failed) == (False, False)
-    assert not is_alive(present_path(recording.session))
+def test_a_demo_agent_can_be_stopped_in_the_middle(tmp_path: Path) -> None:
+    agent = AgentProcess(DemoFolder(tmp_path), crash=False, speed=0.001)
+    agent.start()
+    agent.stop()
+    agent.wait()
+    assert (agent.was_killed, agent.failed) == (False, False)
+    assert not is_alive(present_path(agent.session))
 
 
 @pytest.mark.parametrize("crash", [False, True], ids=["to the end", "with a crash"])

@@ -297,8 +297,19 @@ def test_without_flock_nothing_is_recorded_and_files_can_be_read(
     with pytest.raises(ConfigError, match="flock"):
         Lock(sidecar)
     assert is_alive(sidecar)
+    assert not is_alive(sidecar, writer="x" + LOCKING_WRITER)
+
+
+def test_without_flock_a_file_with_a_lock_file_is_live_while_it_changes(
+    sidecar: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lock, "fcntl", None)
     lock_path(sidecar).touch()
-    assert not is_alive(sidecar)
+    assert is_alive(sidecar, writer="x" + LOCKING_WRITER)
+    age(sidecar, ALIVE_SECONDS + 5)
+    assert not is_alive(sidecar, writer="x" + LOCKING_WRITER)
+    sidecar.unlink()
+    assert not is_alive(sidecar, writer="x" + LOCKING_WRITER)
 
 
 # alive

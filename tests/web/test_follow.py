@@ -91,6 +91,13 @@ class File:
         return self.path.read_bytes()
 
 
+@pytest.fixture(params=["pread", "no pread"], autouse=True)
+def system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the system can read a file from any place without moving its position."""
+    if request.param == "no pread":
+        monkeypatch.delattr(os, "pread", raising=False)
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> File:
     return File(tmp_path)
@@ -739,3 +746,47 @@ def test_the_transcript_is_that_of_the_file_whatever_happened_to_it_for_long(
     steps: Steps, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     follow_through(tmp_path_factory.mktemp("followed"), steps)
+
+
+# Where a file that is open cannot be replaced
+
+
+@pytest.fixture
+def let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("presentview.openfile._STAYS_OPEN", False)
+
+
+def open_files() -> list[str]:
+    found = (Path("/dev/fd") / number for number in os.listdir("/dev/fd"))
+    return sorted(os.path.realpath(path) for path in found if path.exists())
+
+
+@pytest.mark.parametrize("change", [_appends, _drops_deltas, File.remove])
+def test_a_file_is_open_only_while_it_is_read(
+    file: File, follower: Follower, let_go: None, change: Change
+) -> None:
+    before = open_files()
+    file.write(content(SESSION))
+    assert follower.refresh().what is What.RESET
+    assert open_files() == before
+    assert_shows_the_file(follower, file.path)
+    change(file)
+    follower.refresh()
+    assert len(follower.lines(1, 2, 9)) in (0, 2)
+    assert open_files() == before
+
+
+def test_of_a_file_that_was_replaced_since_nothing_is_read_as_if_it_were_the_old(
+    file: File, follower: Follower, let_go: None
+) -> None:
+    file.write(content(SESSION))
+    follower.refresh()
+    place = next(part for card in follower.transcript.walk() for part in card.parts)
+    assert isinstance(place, Place)
+    assert follower.raw(place) == encode(SESSION[0])
+    file.replace(content([MESSAGE]))
+    assert (follower.raw(place), follower.lines(1, 1, 9)) == (b"", [])
+    assert follower.refresh().what is What.RESET
+    assert_shows_the_file(follower, file.path)
+    file.remove()
+    assert (follower.raw(place), follower.duplicate(), follower.lines(1, 1, 9)) == (b"", None, [])

@@ -190,6 +190,29 @@ def test_a_server_with_open_streams_ends_quietly(
     assert (code, out, err) == (0, "", "")
 
 
+def test_the_app_itself_ends_quietly_with_eight_streams_open(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    state.mkdir(mode=0o700)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "presentview", "serve", "--no-open", "--port", "0", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "PRESENTVIEW_STATE": str(state)},
+    )
+    with process, ExitStack() as stack:
+        stack.callback(process.kill)
+        assert process.stdout is not None
+        server = Running(process, process.stdout.readline().rstrip("\n"))
+        bearer = f"Bearer {server.sign_in.partition('token=')[2]}"
+        for _ in range(8):
+            path = "/events?list=1"
+            stream = stack.enter_context(server.connect(path, Authorization=bearer))
+            assert stream.readline().startswith(b"id: ")
+        assert server.end(signal.SIGINT) == (0, "", "")
+
+
 def test_a_stream_can_say_goodbye(start: Start) -> None:
     server = start()
     with server.connect("/polite", Cookie=server.cookie()) as stream:

@@ -1,4 +1,4 @@
-"""The recording process, seen from outside: started, waited for, killed."""
+"""The process of the demo agent, seen from outside: started, waited for, killed."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Final
 from presentview.demo.folder import DemoFolder
 from presentview.sidecar import find_sidecar
 
-__all__ = ["Recording"]
+__all__ = ["AgentProcess"]
 
 _POLL_SECONDS: Final = 0.02
 
 
-class Recording:
+class AgentProcess:
     """A demo agent in a process of its own, recording a new session of `folder`.
 
     With `crash` it is killed half way, while several of its calls are running.
