@@ -34,18 +34,28 @@ class Parent(NamedTuple):
 
 
 class Calls:
-    """The tool calls of a transcript by their ids, and what is still open of them."""
+    """The tool calls of a transcript by their ids, and what is still open of them.
 
-    def __init__(self, tree: Tree) -> None:
+    `newest` has the last call of each id, nearly always the only one of them that can be open.
+    Where two were open at once, `_rivals` has all that still are, in order of appearance.
+    """
+
+    def __init__(self, tree: Tree, make_lane: MakeLane) -> None:
         self._tree = tree
-        self._newest: dict[str, ToolCard] = {}
-        self._open_by_id: dict[str, list[ToolCard]] = {}
+        self._make_lane = make_lane
+        self.newest: dict[str, ToolCard] = {}
+        self._rivals: dict[str, list[ToolCard]] = {}
         self._open: dict[int, ToolCard] = {}
         self._open_in_main_lane: dict[int, ToolCard] = {}
         self._awaiting: dict[str, list[ToolCard]] = {}
         self.lanes: list[ToolCard] = []
         self.count = 0
         self.errors = 0
+
+    @property
+    def any_open(self) -> bool:
+        """Whether there is a call without a result."""
+        return bool(self._open)
 
     def open(self) -> list[ToolCard]:
         """The calls without a result, in order of appearance."""
@@ -59,46 +69,52 @@ class Calls:
 
     def joined_by_dispatch(self, tool: Tool, key: int | None, turn: int) -> ToolCard | None:
         """The call that a dispatch with arguments of this hash belongs to; None: a new one."""
-        candidates = self._open_by_id.get(tool.id)
-        card = candidates[-1] if candidates else self._newest.get(tool.id)
+        call = tool.id
+        card = self.newest.get(call)
         if card is None or card.kind == "lane":
             return card
+        if call in self._rivals:
+            card = self._rivals[call][-1]
         # A result that came before its dispatch waits for it until the turn ends.
-        if not candidates and (card.dispatch is not None or card.turn != turn):
+        elif card.state != OPEN and (card.dispatch is not None or card.turn != turn):
             return None
-        if not tool.id and card.name and tool.name and card.name != tool.name:
+        if not call and card.name and tool.name and card.name != tool.name:
             return None
         same = key is None or card.args_key is None or key == card.args_key
         return card if same else None
 
     def target_of(self, call: str, turn: int) -> ToolCard | None:
         """The call that a result or progress with this id belongs to; None: nobody's."""
-        candidates = self._open_by_id.get(call)
-        if candidates:
-            return candidates[0]
-        card = self._newest.get(call)
+        card = self.newest.get(call)
         if card is None or card.kind == "lane":
             return card
-        return card if card.turn == turn or card.state == INTERRUPTED else None
+        if call in self._rivals:
+            return self._rivals[call][0]
+        return card if card.turn == turn or card.state in (OPEN, INTERRUPTED) else None
 
-    def opened(self, card: ToolCard, make_lane: MakeLane) -> None:
+    def opened(self, card: ToolCard) -> None:
         """Take in a new call, and give it the calls that have been waiting for it as parent."""
         call = card.call
         self.count += 1
-        self._newest[call] = card
-        self._open[card.number] = card
-        if card.in_main_lane:
-            self._open_in_main_lane[card.number] = card
-        same = self._open_by_id.get(call)
-        if same is None:
-            self._open_by_id[call] = [card]
-        else:
-            same.append(card)
+        older = self.newest.get(call)
+        if older is not None:
+            self._compete(older, card)
+        self.newest[call] = self._open[card.number] = card
         if self._awaiting:
             for waiting in self._awaiting.pop(call, ()):
-                self._nest(waiting, waiting.parent_id, make_lane)
+                self._nest(waiting, waiting.parent_id)
         if card.parent_id or "/" in call:
             self._await_parents(card)
+        else:
+            self._open_in_main_lane[card.number] = card
+
+    def _compete(self, older: ToolCard, card: ToolCard) -> None:
+        """Note that `card` is open beside those of its id that are."""
+        rivals = self._rivals.get(card.call)
+        if rivals is not None:
+            rivals.append(card)
+        elif older.state == OPEN:
+            self._rivals[card.call] = [older, card]
 
     def becomes_call(self, lane: ToolCard) -> None:
         """Make a call of a lane whose own dispatch came after those of its sub-agent."""
@@ -107,7 +123,6 @@ class Calls:
         self.lanes.remove(lane)
         self.count += 1
         self._open[lane.number] = lane
-        self._open_by_id.setdefault(lane.call, []).append(lane)
         for outer in lane.ancestors():
             outer.steps += 1
 
@@ -117,32 +132,36 @@ class Calls:
         if old == OPEN and state != OPEN:
             del self._open[card.number]
             self._open_in_main_lane.pop(card.number, None)
-            same = self._open_by_id[card.call]
-            if len(same) == 1:
-                del self._open_by_id[card.call]
-            else:
-                same.remove(card)
+            if card.call in self._rivals:
+                self._retire(card)
         card.state = state
         fault = (state in BAD) - (old in BAD)
         if fault:
             self.errors += fault
             for outer in card.ancestors():
                 outer.faults += fault
-        self._tree.changed(card)
+        if self._tree.changes is not None:
+            self._tree.changed(card)
         return fault
 
-    def parent_of(self, tool: Tool, make_lane: MakeLane) -> Parent:
-        """The call that a new one with this id and parent id is nested in."""
-        return self._find_parent(tool.id, tool.parent_id, make_lane, None)
+    def _retire(self, card: ToolCard) -> None:
+        rivals = self._rivals[card.call]
+        rivals.remove(card)
+        if not rivals:
+            del self._rivals[card.call]
 
-    def nest(self, card: ToolCard, parent_id: str, make_lane: MakeLane) -> None:
+    def parent_of(self, tool: Tool) -> Parent:
+        """The call that a new one with this id and parent id is nested in."""
+        return self._find_parent(tool.id, tool.parent_id, None)
+
+    def nest(self, card: ToolCard, parent_id: str) -> None:
         """Nest a call anew whose parent id was recorded later than the call."""
         card.parent_id = parent_id
-        self._nest(card, parent_id, make_lane)
+        self._nest(card, parent_id)
         self._await_parents(card)
 
-    def _nest(self, card: ToolCard, parent_id: str, make_lane: MakeLane) -> None:
-        parent = self._find_parent(card.call, parent_id, make_lane, card)
+    def _nest(self, card: ToolCard, parent_id: str) -> None:
+        parent = self._find_parent(card.call, parent_id, card)
         card.note = parent.note
         if parent.card is not card.parent:
             self._tree.move(card, parent.card)
@@ -157,11 +176,9 @@ class Calls:
         if card.parent is None and card.parent_id:
             self._awaiting.setdefault(card.parent_id, []).append(card)
 
-    def _find_parent(
-        self, call: str, parent_id: str, make_lane: MakeLane, card: ToolCard | None
-    ) -> Parent:
-        for prefix in _prefixes(call):
-            found = self._known(prefix, make_lane)
+    def _find_parent(self, call: str, parent_id: str, card: ToolCard | None) -> Parent:
+        for prefix in _prefixes(call) if "/" in call else ():
+            found = self._known(prefix)
             if found is not None and not _inside(found, card):
                 return Parent(found)
         if not parent_id:
@@ -169,21 +186,21 @@ class Calls:
             return Parent(None, _unrecorded(lost) if lost else "")
         if parent_id == call:
             return Parent(None, "names itself as its parent")
-        found = self._known(parent_id, make_lane)
+        found = self._known(parent_id)
         if found is None:
             return Parent(None, _unrecorded(parent_id))
         if _inside(found, card):
             return Parent(None, "its parents form a circle")
         return Parent(found)
 
-    def _known(self, call: str, make_lane: MakeLane) -> ToolCard | None:
+    def _known(self, call: str) -> ToolCard | None:
         """The newest call with this id; a lane is made for the n-th sub-agent of a known call."""
-        card = self._newest.get(call)
+        card = self.newest.get(call)
         if card is None and (shape := _LANE.fullmatch(call)):
-            outer = self._newest.get(shape.group(1))
+            outer = self.newest.get(shape.group(1))
             if outer is not None and outer.kind != "lane":
-                card = make_lane(call, outer)
-                self._newest[call] = card
+                card = self._make_lane(call, outer)
+                self.newest[call] = card
                 self.lanes.append(card)
         return card
 

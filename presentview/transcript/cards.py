@@ -42,8 +42,12 @@ BAD: Final = frozenset({FAILED, BLOCKED})
 """The states of a call that ended badly."""
 
 
-class Place(NamedTuple):
-    """Where a record lies in its file: byte `offset` from 0, `length` in bytes, `line` from 1."""
+class Place(msgspec.Struct, frozen=True, gc=False):
+    """Where a record lies in its file: byte `offset` from 0, `length` in bytes, `line` from 1.
+
+    One is made for every record of a file, and a struct is made in a fraction of the time that a
+    tuple with names takes.
+    """
 
     offset: int
     length: int
@@ -169,7 +173,7 @@ class ToolCard(Card, eq=False):
         """The recorded duration in ms, else from dispatch to result, else None."""
         if self.recorded_ms > 0:
             return self.recorded_ms
-        return super().duration_ms
+        return self.ended_at - self.at if self.at and self.ended_at >= self.at else None
 
     @property
     def in_main_lane(self) -> bool:

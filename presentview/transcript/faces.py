@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, Final
 
 import msgspec
+from msgspec.structs import astuple
 
 from presentview.limits import FIRST_LINE_CHARS, SUBJECT_CHARS
+from presentview.transcript.todos import todo_subject
 
-__all__ = ["Facts", "first_line", "read_facts", "tool_face"]
+__all__ = ["first_line", "read_background", "read_subject", "tool_face"]
 
 _TOOLS: Final = {
     "shell": "bash shell sh run_command run_shell_command exec exec_command execute_command "
@@ -50,86 +54,59 @@ _SUBJECTS: Final[dict[str, tuple[str, ...]]] = {
 }  # fmt: skip
 
 
-class Facts(NamedTuple):
-    """A call's `subject` (one line) and whether it was sent to run in the `background`."""
-
-    subject: str = ""
-    background: bool = False
+_BACKGROUND: Final = ("run_in_background", "background", "is_background")
 
 
-class _Arguments(msgspec.Struct, gc=False):
-    """The arguments that can be a subject; decoding passes over all others."""
-
-    command: Any = None
-    cmd: Any = None
-    script: Any = None
-    code: Any = None
-    path: Any = None
-    file_path: Any = None
-    notebook_path: Any = None
-    uri: Any = None
-    target_file: Any = None
-    filename: Any = None
-    pattern: Any = None
-    query: Any = None
-    regex: Any = None
-    directory: Any = None
-    dir_path: Any = None
-    description: Any = None
-    skill: Any = None
-    name: Any = None
-    task: Any = None
-    title: Any = None
-    prompt: Any = None
-    message: Any = None
-    url: Any = None
-    q: Any = None
-    run_in_background: Any = None
-    background: Any = None
-    is_background: Any = None
+def _reader(keys: Sequence[str]) -> Callable[[str], msgspec.Struct]:
+    """A decoder of these arguments, which passes over all others."""
+    fields = [(key, Any, None) for key in keys]
+    return msgspec.json.Decoder(msgspec.defstruct("Arguments", fields, gc=False)).decode
 
 
-_decode = msgspec.json.Decoder(_Arguments).decode
-_known_names: dict[str, str] = {}
+_read_subjects: Final = {face: _reader(keys) for face, keys in _SUBJECTS.items()}
+_read_background: Final = _reader(_BACKGROUND)
 
 
+@lru_cache(maxsize=1000)
 def tool_face(name: str) -> str:
     """Which kind of tool card shows the tool `name`; "other" for a tool nobody knows."""
-    face = _known_names.get(name)
-    if face is None:
-        plain = name.rpartition("functions.")[2].lower().replace("-", "_").replace(" ", "_")
-        face = _FACES.get(plain) or _FACES.get(plain.replace("_", ""), "other")
-        if len(_known_names) < 1000:
-            _known_names[name] = face
-    return face
+    plain = name.rpartition("functions.")[2].lower().replace("-", "_").replace(" ", "_")
+    return _FACES.get(plain) or _FACES.get(plain.replace("_", ""), "other")
 
 
-def read_facts(face: str, args: str) -> Facts:
-    """What the JSON text `args` tells; nothing where it is cut off or no object."""
+def read_subject(face: str, args: str) -> str:
+    """The line that says what a call is about, from the JSON text `args`.
+
+    Empty where that names nothing of the kind, is cut off or no object.
+    """
+    if face == "todo":
+        return todo_subject(args)
     try:
-        found = _decode(args)
-    except (ValueError, RecursionError, UnicodeError):
-        return _NO_FACTS
-    subject = ""
-    for key in _SUBJECTS[face]:
-        value = getattr(found, key)
-        if value:
-            if type(value) is str:
-                subject = first_line(value, SUBJECT_CHARS)
-            elif isinstance(value, list):
-                subject = first_line(" ".join(map(str, value)), SUBJECT_CHARS)
-            if subject:
-                break
-    if found.run_in_background or found.background or found.is_background:
-        return Facts(subject, background=True)
-    return Facts(subject)
+        values = astuple(_read_subjects[face](args))
+    except (ValueError, RecursionError):
+        return ""
+    for value in filter(None, values):
+        text = " ".join(map(str, value)) if type(value) is list else value
+        if type(text) is str and (subject := first_line(text, SUBJECT_CHARS)):
+            return subject
+    return ""
 
 
-_NO_FACTS: Final = Facts()
+def read_background(args: str) -> bool:
+    """Whether the JSON text `args` sends its call to run in the background."""
+    # Without the word, or escapes that may spell it, none of the keys can be there.
+    if "background" not in args and "\\u" not in args:
+        return False
+    try:
+        return any(astuple(_read_background(args)))
+    except (ValueError, RecursionError):
+        return False
 
 
 def first_line(text: str, limit: int = FIRST_LINE_CHARS) -> str:
     """The first line of `text` that is not blank, at most `limit` characters of it."""
+    if len(text) <= limit and "\n" not in text:
+        return text.strip()
     head = text[: 4 * limit].strip()
     head = head.partition("\n")[0].rstrip()
     return head if len(head) <= limit else head[: limit - 1] + "…"

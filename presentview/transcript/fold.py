@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from presentview.limits import TITLE_CHARS
-from presentview.records import Kind, Record, Tool, Usage
-from presentview.transcript.calls import Calls
+from presentview.records import FileDiff, Kind, Profile, Record, Tool, Usage
+from presentview.transcript.calls import Calls, Parent
 from presentview.transcript.cards import (
     ABORTED,
     BLOCKED,
@@ -29,7 +29,7 @@ from presentview.transcript.cards import (
     UsageCard,
 )
 from presentview.transcript.collab import summarize_collab
-from presentview.transcript.faces import first_line, read_facts, tool_face
+from presentview.transcript.faces import first_line, read_background, read_subject, tool_face
 from presentview.transcript.tree import Tree, condensed
 
 __all__ = ["INTERRUPTION", "Transcript"]
@@ -38,10 +38,21 @@ INTERRUPTION: Final = "interrupted"
 """What a recorder writes as the error of a turn that its dead predecessor left unfinished."""
 
 _EMPTY: Final = Tool()
+_AT_TOP: Final = Parent(None)
 _NO_USAGE: Final = Usage()
+_BAD_STARTS: Final = ("blocked:", "error:")
 _UNDISPATCHED: Final = "its dispatch is not recorded"
 
 Handler = Callable[[Record, Part], None]
+
+
+class _Handlers(dict[str, Handler]):
+    """What is done with a record of each kind, and with one of a kind nobody knows."""
+
+    unknown: Handler
+
+    def __missing__(self, _: str) -> Handler:
+        return self.unknown
 
 
 class Transcript:
@@ -55,7 +66,7 @@ class Transcript:
 
     def __init__(self, *, turns_dropped: int = 0, cards_dropped: int = 0) -> None:
         self.tree = Tree(first=cards_dropped + 1)
-        self.calls = Calls(self.tree)
+        self.calls = Calls(self.tree, self._lane)
         self.turn = Turn(max(0, turns_dropped))
         self.turns: list[Turn] = [self.turn]
         self.title = ""
@@ -68,7 +79,7 @@ class Transcript:
         self._collabs: dict[str, Card] = {}
         self._last_notice: Card | None = None
         self._last_said = ("", "")
-        self._handlers: dict[str, Handler] = {
+        handlers: dict[Kind, Handler] = {
             Kind.TURN_STARTED: self._turn_started,
             Kind.TURN_DONE: self._turn_done,
             Kind.REASONING: self._reasoning_delta,
@@ -88,6 +99,8 @@ class Transcript:
             Kind.COMPACTION_DONE: self._compaction_done,
             Kind.EXPERT_COLLAB: self._collab,
         }
+        self._handlers = _Handlers({kind.value: handle for kind, handle in handlers.items()})
+        self._handlers.unknown = self._unknown
 
     # reading
 
@@ -139,8 +152,7 @@ class Transcript:
         try:
             if record.at:
                 self._note_time(record.at)
-            handler = self._handlers.get(record.kind, self._unknown)
-            handler(record, record if place is None else place)
+            self._handlers[record.kind](record, record if place is None else place)
         finally:
             self.tree.changes = None
         return condensed(changes)
@@ -152,8 +164,7 @@ class Transcript:
         """
         if record.at:
             self._note_time(record.at)
-        handler = self._handlers.get(record.kind, self._unknown)
-        handler(record, Place(offset, length, line))
+        self._handlers[record.kind](record, Place(offset, length, line))
 
     def _note_time(self, at: int) -> None:
         self.last_at = at
@@ -161,10 +172,20 @@ class Transcript:
         if not self.first_at:
             self.first_at = at
 
-    def _add(self, kind: str, record: Record, part: Part, before: Card | None = None) -> Card:
+    def _add(
+        self,
+        kind: str,
+        record: Record,
+        part: Part,
+        *,
+        state: str | None = None,
+        face: str = "",
+        before: Card | None = None,
+    ) -> Card:
         """A new top-level card at the end of its turn, in front of the turn's footer."""
         tree, turn = self.tree, self.turn
-        card = Card(tree.next_number, kind, turn.number, record.at, (part,))
+        number = tree.next_number
+        card = Card(number, kind, turn.number, record.at, (part,), state=state, face=face)
         self._last_notice = None
         tree.add(card, before or turn.footer)
         return card
@@ -173,17 +194,23 @@ class Transcript:
 
     def _turn_started(self, record: Record, part: Part) -> None:
         self._cut_answer()
-        self._interrupt(self.calls.open_in_main_lane())
-        self.turn = turn = Turn(self.turn.number + 1, record.at, record.at)
+        if self.calls.any_open or self._compactions:
+            self._interrupt(self.calls.open_in_main_lane())
+        text, at = record.text, record.at
+        self.turn = turn = Turn(self.turn.number + 1, at, at)
         self.turns.append(turn)
-        turn.prompt = card = self._add("prompt", record, part)
-        if record.text:
-            card.face = first_line(record.text)
-            self.title = self.title or first_line(record.text, TITLE_CHARS)
+        turn.prompt = self._add("prompt", record, part, face=first_line(text) if text else "")
+        if text and not self.title:
+            self.title = first_line(text, TITLE_CHARS)
 
     def _turn_done(self, record: Record, part: Part) -> None:
         turn = self.turn
         self._ends_recorded = True
+        if record.level == INTERRUPTION:
+            # The process died behind the end of its turn: only what went on there is over.
+            self._end_answer(DONE)
+            self._interrupt(self.calls.open())
+            return
         turn.ended = True
         turn.ended_at = record.at
         turn.error = record.text or ("error" if record.level == "error" else "")
@@ -195,9 +222,8 @@ class Transcript:
         calls = self.calls
         self._interrupt(calls.open() if died else calls.open_in_main_lane(), compactions=died)
         if turn.error:
-            card = self._add("turn_error", record, part)
-            card.face = first_line(turn.error)
-            card.state = INTERRUPTED if died else FAILED
+            state = INTERRUPTED if died else FAILED
+            self._add("turn_error", record, part, state=state, face=first_line(turn.error))
         if turn.footer is not None:
             self.tree.changed(turn.footer)
 
@@ -226,13 +252,13 @@ class Transcript:
     def _streamed(self, kind: str, card: Card | None, record: Record, part: Part) -> Card:
         """Add a piece to the streamed `card`, which it begins if there is none."""
         if card is None:
-            card = self._add(kind, record, part)
-            card.state = OPEN
-        elif type(card.parts) is list:
-            card.parts.append(part)
-            self.tree.changed(card)
+            return self._add(kind, record, part, state=OPEN)
+        parts = card.parts
+        if type(parts) is list:
+            parts.append(part)
         else:
-            card.parts = [*card.parts, part]
+            card.parts = [*parts, part]
+        if self.tree.changes is not None:
             self.tree.changed(card)
         return card
 
@@ -287,9 +313,46 @@ class Transcript:
         if self._reasoning is not None:
             self._end_thought(self._reasoning, record.at)
         key = hash(tool.args) if tool.args else None
-        card = self.calls.joined_by_dispatch(tool, key, self.turn.number)
+        calls, card = self.calls, None
+        if tool.id in calls.newest:
+            card = calls.joined_by_dispatch(tool, key, self.turn.number)
         if card is None:
-            card = self._new_call(record, tool)
+            self._dispatched(record, tool, part, key)
+        else:
+            self._dispatched_again(card, record, tool, part, key)
+
+    def _dispatched(self, record: Record, tool: Tool, part: Part, key: int | None) -> None:
+        args, shown_as = tool.args, tool_face(tool.name)
+        nested = tool.parent_id or "/" in tool.id
+        parent, note = self.calls.parent_of(tool) if nested else _AT_TOP
+        card = ToolCard(
+            self.tree.next_number,
+            "tool",
+            self.turn.number,
+            record.at,
+            state=OPEN,
+            face=read_subject(shown_as, args) if args else "",
+            call=tool.id,
+            name=tool.name,
+            tool_face=shown_as,
+            parent_id=tool.parent_id,
+            args_key=key,
+            dispatch=part,
+            background=read_background(args),
+            read_only=tool.read_only,
+            note=note,
+        )
+        self._begin_call(card, parent)
+        if tool.profile is not None:
+            self._take_profile(card, tool.profile)
+        if tool.file_diff is not None:
+            self._take_diff(card, tool.file_diff, part)
+        if parent is not None:
+            self.tree.changed(card)
+
+    def _dispatched_again(
+        self, card: ToolCard, record: Record, tool: Tool, part: Part, key: int | None
+    ) -> None:
         before = _time_in_tools(card)
         card.at = card.at or record.at
         if key is not None or card.dispatch is None:
@@ -298,32 +361,34 @@ class Transcript:
             if card.note == _UNDISPATCHED:
                 card.note = ""
         self._describe(card, tool, part)
-        self._count_time(card, _time_in_tools(card) - before)
+        self._count_time(card, before)
         self.tree.changed(card)
 
-    def _new_call(self, record: Record, tool: Tool) -> ToolCard:
-        calls, tree, turn = self.calls, self.tree, self.turn
-        parent, note = None, ""
-        if tool.parent_id or "/" in tool.id:
-            parent, note = calls.parent_of(tool, self._lane)
+    def _undispatched(self, tool: Tool) -> ToolCard:
+        """A new call of which a later record speaks first: when it began is not known."""
+        parent, note = self.calls.parent_of(tool)
         card = ToolCard(
-            tree.next_number,
+            self.tree.next_number,
             "tool",
-            turn.number,
-            record.at,
+            self.turn.number,
             state=OPEN,
             call=tool.id,
             parent_id=tool.parent_id,
-            note=note,
+            note=note or _UNDISPATCHED,
         )
+        self._begin_call(card, parent)
+        return card
+
+    def _begin_call(self, card: ToolCard, parent: ToolCard | None) -> None:
+        """Put a new call in its place and take it in."""
+        turn = self.turn
         if parent is None:
             self._last_notice = None
-            tree.add(card, turn.footer)
+            self.tree.add(card, turn.footer)
         else:
-            tree.add(card, parent=parent)
+            self.tree.add(card, parent=parent)
         turn.calls += 1
-        calls.opened(card, self._lane)
-        return card
+        self.calls.opened(card)
 
     def _lane(self, call: str, parent: ToolCard) -> ToolCard:
         """A new card for a sub-agent that has no record of its own."""
@@ -350,20 +415,23 @@ class Transcript:
             card.name = tool.name
             card.tool_face = tool_face(tool.name)
         if arguments and tool.args:
-            card.face, card.background = read_facts(card.tool_face, tool.args)
+            card.face = read_subject(card.tool_face, tool.args)
+            card.background = read_background(tool.args)
         if tool.read_only:
             card.read_only = True
         if tool.profile is not None:
-            card.model = tool.profile.model
-            card.effort = tool.profile.effort
+            self._take_profile(card, tool.profile)
         if tool.file_diff is not None:
-            self._take_diff(card, tool, part)
+            self._take_diff(card, tool.file_diff, part)
         if tool.parent_id and tool.parent_id != card.parent_id:
-            self.calls.nest(card, tool.parent_id, self._lane)
+            self.calls.nest(card, tool.parent_id)
 
-    def _take_diff(self, card: ToolCard, tool: Tool, part: Part) -> None:
-        diff, turn = tool.file_diff, self.turn_of(card)
-        assert diff is not None
+    def _take_profile(self, card: ToolCard, profile: Profile) -> None:
+        card.model = profile.model
+        card.effort = profile.effort
+
+    def _take_diff(self, card: ToolCard, diff: FileDiff, part: Part) -> None:
+        turn = self.turn_of(card)
         turn.added += diff.added - card.added
         turn.removed += diff.removed - card.removed
         card.added = diff.added
@@ -379,29 +447,27 @@ class Transcript:
             return
         card = self.calls.target_of(tool.id, self.turn.number)
         if card is None:
-            card = self._new_call(record, tool)
-            card.note = card.note or _UNDISPATCHED
-            card.at = 0
+            card = self._undispatched(tool)
         elif card.kind == "lane":
             self.calls.becomes_call(card)
             self.turn_of(card).calls += 1
         if card.result is not None and card.lines:
             return
-        if type(card.progress) is list:
-            card.progress.append(part)
+        progress = card.progress
+        if type(progress) is list:
+            progress.append(part)
         else:
-            card.progress = [*card.progress, part]
-        self.tree.changed(card)
+            card.progress = [*progress, part]
+        if self.tree.changes is not None:
+            self.tree.changed(card)
 
     def _tool_result(self, record: Record, part: Part) -> None:
         tool = record.tool or _EMPTY
         output = tool.output
         card = self.calls.target_of(tool.id, self.turn.number)
         if card is None:
-            card = self._new_call(record, tool)
-            card.note = card.note or _UNDISPATCHED
-            card.at = 0
-        before = _time_in_tools(card)
+            card = self._undispatched(tool)
+        before = _time_in_tools(card) if card.result is not None else 0
         card.ended_at = record.at
         card.recorded_ms = tool.duration_ms
         if tool.args and card.dispatch is None:
@@ -418,17 +484,21 @@ class Transcript:
         if tool.attachments:
             card.attachments = len(tool.attachments)
         if output:
-            card.progress = ()
+            if card.progress:
+                card.progress = ()
             card.lines = output.count("\n") + (output[-1] != "\n")
         elif type(card.progress) is list:
             card.progress = tuple(card.progress)
-        self._settle(card, _ending(tool.err, output))
-        self._count_time(card, _time_in_tools(card) - before)
+        fails = tool.err or output.startswith(_BAD_STARTS)
+        self._settle(card, _bad_ending(tool.err, output) if fails else DONE)
+        self._count_time(card, before)
 
-    def _count_time(self, card: ToolCard, ms: int) -> None:
-        if ms:
+    def _count_time(self, card: ToolCard, before: int) -> None:
+        """Bring the turn's time in tools up to date; `before` is what the call added until now."""
+        added = _time_in_tools(card) - before
+        if added:
             turn = self.turn_of(card)
-            turn.tool_ms += ms
+            turn.tool_ms += added
             if turn.footer is not None:
                 self.tree.changed(turn.footer)
 
@@ -514,24 +584,23 @@ class Transcript:
 
 def _time_in_tools(card: ToolCard) -> int:
     """What a call adds to the time its turn spent in tools that the agent waited for."""
-    return (card.duration_ms or 0) if card.result is not None and card.in_main_lane else 0
+    if card.result is None or not card.in_main_lane:
+        return 0
+    return card.duration_ms or 0
 
 
 def _tells_more(tool: Tool, card: ToolCard) -> bool:
     """Whether a result tells of its call what the dispatch did not; the usual one repeats it."""
-    return bool(
-        (tool.name != card.name and tool.name)
+    return (
+        tool.name not in (card.name, "")
         or tool.file_diff is not None
         or tool.profile is not None
         or (tool.read_only and not card.read_only)
-        or (tool.parent_id and tool.parent_id != card.parent_id)
+        or tool.parent_id not in ("", card.parent_id)
         or card.kind == "lane"
     )
 
 
-def _ending(err: str, output: str) -> str:
-    if err.startswith("blocked:") or output.startswith("blocked:"):
-        return BLOCKED
-    if err or output.startswith("error:"):
-        return FAILED
-    return DONE
+def _bad_ending(err: str, output: str) -> str:
+    blocked = err.startswith("blocked:") or output.startswith("blocked:")
+    return BLOCKED if blocked else FAILED

@@ -7,13 +7,17 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from presentview.records import Header
 from presentview.sidecar import Scan
 from presentview.transcript.fold import Transcript
 
 __all__ = ["Opened", "gc_paused", "read_transcript"]
+
+
+_READ_BUFFER: Final = 1 << 16
+"""Bytes read at once; with fewer a good part of the time goes into asking for the next."""
 
 
 class Opened(NamedTuple):
@@ -30,7 +34,7 @@ def read_transcript(path: str | os.PathLike[str], *, alive: bool = False) -> Ope
     file cannot be read, and nothing for what stands in it.
     """
     scan = Scan(Path(path))
-    with open(path, "rb") as file, gc_paused():
+    with open(path, "rb", buffering=_READ_BUFFER) as file, gc_paused():
         scan.take_header(file)
         header = scan.first_header or Header()
         transcript = Transcript(
@@ -52,4 +56,8 @@ def gc_paused() -> Iterator[None]:
         yield
     finally:
         if enabled:
+            if not gc.get_freeze_count():
+                # Thawed objects count as old: the next collection does not begin with all of them.
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()

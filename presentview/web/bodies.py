@@ -16,12 +16,15 @@ from presentview.records import Attachment, Compaction
 from presentview.transcript.cards import Card, ToolCard
 from presentview.transcript.collab import ExpertCollab, read_collab
 from presentview.transcript.export import ReadPart, call_texts, part_text
+from presentview.transcript.todos import Todo, read_todos
+from presentview.web.attachments import LookAt
 from presentview.web.render.diffs import parse_diff
 from presentview.web.templating import render
 
-__all__ = ["Body", "Output", "Todo", "body_of", "full_text", "has_body"]
+__all__ = ["Body", "NamedFile", "Output", "body_of", "full_text", "has_body"]
 
 _PLAIN: Final = frozenset({"paused", "resumed", "retry", "usage"})
+_IMAGE_NAMES: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 
 
 class Output(msgspec.Struct, frozen=True):
@@ -34,11 +37,15 @@ class Output(msgspec.Struct, frozen=True):
     prose: bool = False
 
 
-class Todo(msgspec.Struct, frozen=True):
-    """One item of a to-do list, with its state: done, doing or pending."""
+class NamedFile(msgspec.Struct, frozen=True):
+    """A file a call names: its `path` as recorded, whether it can be shown as an image
+    (`is_image`), and the `reason` why it is not, or cannot even be downloaded (`is_missing`).
+    """
 
-    text: str
-    state: str
+    path: str
+    is_image: bool = False
+    is_missing: bool = False
+    reason: str = ""
 
 
 class Body(msgspec.Struct, frozen=True):
@@ -54,7 +61,7 @@ class Body(msgspec.Struct, frozen=True):
     output: Output | None = None
     diff: Markup = Markup("")
     todos: tuple[Todo, ...] = ()
-    attachments: tuple[Attachment, ...] = ()
+    files: tuple[NamedFile, ...] = ()
     collab: ExpertCollab | None = None
     compaction: Compaction | None = None
     note: str = ""
@@ -68,12 +75,13 @@ def has_body(card: Card) -> bool:
     return card.kind not in _PLAIN and bool(card.parts)
 
 
-def body_of(card: Card, read: ReadPart, raw: str = "") -> Body:
+def body_of(card: Card, read: ReadPart, raw: str = "", look: LookAt | None = None) -> Body:
     """The body of a card, its records read with `read`; `raw` is an unknown record as it
-    stands.
+    stands. `look` looks at the files a call names; without it they are taken for what their
+    names say.
     """
     if isinstance(card, ToolCard):
-        return _call_body(card, read)
+        return _call_body(card, read, look)
     record = read(card.parts[0]) if card.parts else None
     if card.kind == "collab":
         collab = read_collab(record.collab if record else None)
@@ -106,12 +114,12 @@ def _over(text: str) -> int:
     return max(0, len(text) - PREVIEW_BYTES)
 
 
-def _call_body(card: ToolCard, read: ReadPart) -> Body:
+def _call_body(card: ToolCard, read: ReadPart, look: LookAt | None) -> Body:
     texts = call_texts(card, read)
     face = card.tool_face
     arguments = _object(texts.args)
     diff = texts.diff or _derived_diff(card, arguments)
-    todos = _todos(arguments) if face == "todo" else ()
+    todos = read_todos(arguments) if face == "todo" else ()
     command = _command(arguments) if face == "shell" else ""
     prompt = _string(arguments, "prompt") if face == "agent" else ""
     shows_args = not (todos or command or prompt or (diff and face in ("edit", "write")))
@@ -127,9 +135,18 @@ def _call_body(card: ToolCard, read: ReadPart) -> Body:
         output=_output(texts.output, prose=prose),
         diff=drawn_diff(diff, card.face) if diff else Markup(""),
         todos=todos,
-        attachments=texts.attachments,
+        files=tuple(_named_file(file, look) for file in texts.attachments),
         note=card.note,
     )
+
+
+def _named_file(file: Attachment, look: LookAt | None) -> NamedFile:
+    expected = file.kind == "image" or file.path.lower().endswith(_IMAGE_NAMES)
+    if look is None:
+        return NamedFile(file.path, is_image=expected)
+    found = look(file.path)
+    reason = found.reason or ("not an image" if expected and not found.is_image else "")
+    return NamedFile(file.path, found.is_image, bool(found.reason), reason)
 
 
 @lru_cache(maxsize=256)
@@ -167,29 +184,6 @@ def _command(arguments: dict[str, Any]) -> str:
 
 def _output(text: str, *, prose: bool) -> Output | None:
     return Output(text[:PREVIEW_BYTES], _over(text), prose) if text else None
-
-
-_TODO_STATES: Final = {
-    "completed": "done",
-    "done": "done",
-    "in_progress": "doing",
-    "active": "doing",
-}
-
-
-def _todos(arguments: dict[str, Any]) -> tuple[Todo, ...]:
-    items = arguments.get("todos", arguments.get("plan", arguments.get("items")))
-    if not isinstance(items, list):
-        return ()
-    todos: list[Todo] = []
-    for item in items:
-        if isinstance(item, str):
-            todos.append(Todo(item, "pending"))
-        elif isinstance(item, dict):
-            text = _string(item, "content", "step", "text", "title", "description")
-            state = str(item.get("status", "pending"))
-            todos.append(Todo(text, _TODO_STATES.get(state, "pending")))
-    return tuple(todos)
 
 
 def _derived_diff(card: ToolCard, arguments: dict[str, Any]) -> str:

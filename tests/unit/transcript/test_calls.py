@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from presentview.records import Record
-from presentview.transcript.cards import DONE, FAILED, INTERRUPTED, OPEN, ToolCard
+from presentview.transcript.cards import DONE, FAILED, INTERRUPTED, OPEN, Place, ToolCard
 from presentview.transcript.fold import Transcript
 from tests.unit.transcript.story import (
     dispatch,
@@ -58,7 +58,7 @@ def test_a_dispatch_joins_the_newest_open_call_unless_both_have_different_argume
 
 def test_an_early_dispatch_without_arguments_is_completed_by_the_full_one() -> None:
     (card,) = calls(dispatch("a", at=1), dispatch("a", LS, at=2), dispatch("a", at=3))
-    assert (card.face, card.at, card.dispatch) == ("ls", 1, (1, 1, 2))
+    assert (card.face, card.at, card.dispatch) == ("ls", 1, Place(1, 1, 2))
 
 
 def test_a_dispatch_that_comes_after_its_result_completes_the_call() -> None:
@@ -98,7 +98,7 @@ def test_progress_goes_to_the_oldest_open_call() -> None:
         dispatch("a", LS), dispatch("a", PWD), progress("a", "x"), result("a"), progress("a", "y")
     )
     assert (len(first.progress), first.state) == (0, DONE)
-    assert (list(second.progress), second.state) == ([(4, 1, 5)], OPEN)
+    assert (list(second.progress), second.state) == ([Place(4, 1, 5)], OPEN)
 
 
 def test_without_an_open_call_a_result_updates_the_last_one_of_its_turn() -> None:
@@ -118,19 +118,19 @@ def test_what_has_no_dispatch_at_all_is_shown_and_marked(record: Record) -> None
     (card,) = calls(record)
     assert card.note == "its dispatch is not recorded"
     if record.kind == "tool_result":
-        assert (card.name, card.face, card.dispatch) == ("bash", "ls", (0, 1, 1))
+        assert (card.name, card.face, card.dispatch) == ("bash", "ls", Place(0, 1, 1))
 
 
 def test_an_empty_result_leaves_the_output_that_was_streamed() -> None:
     (card,) = calls(dispatch("a"), progress("a", "x"), progress("a", "y"), result("a", ""))
-    assert (card.state, tuple(card.progress)) == (DONE, ((1, 1, 2), (2, 1, 3)))
+    assert (card.state, tuple(card.progress)) == (DONE, (Place(1, 1, 2), Place(2, 1, 3)))
     (card,) = calls(dispatch("a"), progress("a", "x"), result("a", "whole"))
-    assert (card.progress, card.result, card.lines) == ((), (2, 1, 3), 1)
+    assert (card.progress, card.result, card.lines) == ((), Place(2, 1, 3), 1)
 
 
 def test_an_empty_result_leaves_the_output_of_an_earlier_one() -> None:
     (card,) = calls(dispatch("a"), result("a", "1\n2\n", duration_ms=5), result("a", ""))
-    assert (card.result, card.lines) == ((1, 1, 2), 2)
+    assert (card.result, card.lines) == (Place(1, 1, 2), 2)
 
 
 def test_progress_after_the_whole_output_shows_nothing_new() -> None:

@@ -537,7 +537,8 @@ def test_the_changes_of_a_story_move_a_page_to_exactly_its_cards(records: list[R
 def test_feeding_and_applying_give_the_same_cards(records: list[Record]) -> None:
     applied, fed = folded(*records), Transcript()
     for number, record in enumerate(records):
-        fed.feed(record, *at(number))
+        place = at(number)
+        fed.feed(record, place.offset, place.length, place.line)
     for one, other in zip(applied.walk(), fed.walk(), strict=True):
         assert one.id == other.id
         assert (one.parent and one.parent.id) == (other.parent and other.parent.id)
