@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -21,6 +22,7 @@ __all__ = ["Roots", "SessionRef", "find_sessions", "session_id"]
 _SKIPPED: Final = frozenset({"node_modules", "__pycache__", "site-packages"})
 _DEEPEST: Final = 8
 _ID_CHARS: Final = 16
+_REMEMBERED: Final = 16_384
 
 
 class SessionRef(NamedTuple):
@@ -61,8 +63,11 @@ class Roots(NamedTuple):
 
 def session_id(session_path: Path) -> str:
     """The id of the session at `session_path`: 16 hexadecimal digits, the same in every run."""
-    resolved = os.fsencode(_resolved(session_path))
-    return hashlib.blake2b(resolved, digest_size=_ID_CHARS // 2).hexdigest()
+    return _id_of(_resolved(session_path))
+
+
+def _id_of(resolved: Path) -> str:
+    return hashlib.blake2b(os.fsencode(resolved), digest_size=_ID_CHARS // 2).hexdigest()
 
 
 def find_sessions(roots: Roots) -> dict[str, SessionRef]:
@@ -75,14 +80,21 @@ def find_sessions(roots: Roots) -> dict[str, SessionRef]:
         ref = SessionRef(session_id(path), path)
         found[ref.id] = ref
     for folder in roots.folders:
-        for sidecar in _sidecars(folder, 0):
-            path = session_path_of(_resolved(sidecar))
-            ref = SessionRef(session_id(path), path)
+        # Below it no linked folder is entered: what is found is resolved as the folder is.
+        for sidecar in _sidecars(os.fspath(folder.resolve()), 0):
+            ref = _ref_of(sidecar)
             found.setdefault(ref.id, ref)
     return found
 
 
-def _sidecars(folder: Path, depth: int) -> Iterator[Path]:
+@lru_cache(_REMEMBERED)
+def _ref_of(sidecar: str) -> SessionRef:
+    """The session of a sidecar whose folder is resolved. Remembered: the list asks often."""
+    path = session_path_of(Path(sidecar))
+    return SessionRef(_id_of(path), path)
+
+
+def _sidecars(folder: str, depth: int) -> Iterator[str]:
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:
@@ -91,9 +103,9 @@ def _sidecars(folder: Path, depth: int) -> Iterator[Path]:
         name = entry.name
         if name.endswith(SUFFIX) and name != SUFFIX and not name.startswith("."):
             if _is_file(entry):
-                yield Path(entry.path)
+                yield entry.path
         elif depth < _DEEPEST and not _is_skipped(name) and _is_folder(entry):
-            yield from _sidecars(Path(entry.path), depth + 1)
+            yield from _sidecars(entry.path, depth + 1)
 
 
 def _is_skipped(name: str) -> bool:
