@@ -7,17 +7,23 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
 import orjson
 
+if sys.platform != "win32":
+    import resource
+
+from benchmarks import browser, loop, pages
 from benchmarks.measure import Figure, compare
 from presentview import Event, EventKind, Recorder, Tool
 from presentview.follow import Follower
-from presentview.records import encode
+from presentview.records import Kind, Record, encode
 from presentview.transcript.opening import read_transcript
+from presentview.web.find import find
 
 __all__ = ["FIGURES"]
 
@@ -125,6 +131,64 @@ def importing(path: Path) -> Iterator[Figure]:
         yield Figure(name, seconds * 1000, 100, "ms", raw)
 
 
+def finding(path: Path) -> Iterator[Figure]:
+    """A rare word that stands only at the very end of a session, against `grep -c` that counts as
+    many: the CPU time of both, grep's start included. A word without capitals is found however
+    it is written, as `grep -i` does.
+    """
+    word = "quizzical"
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "s.present.jsonl"
+        copy.write_bytes(path.read_bytes())
+        with copy.open("ab") as file:
+            file.write(encode(Record(Kind.NOTICE, text=f"{word} {word.title()}")) + b"\n")
+        follower = Follower(Path(folder) / "s.jsonl")
+        follower.refresh()
+        for query, option in ((word.title(), "-c"), (word, "-ci")):
+            ratios: list[float] = []
+            times: list[tuple[float, float]] = []
+            for _ in range(9):
+                mine = _cpu_seconds(lambda: _first_hits(follower, query))  # noqa: B023
+                theirs = _cpu_seconds(lambda: _grep(option, query, copy))  # noqa: B023
+                times.append((mine, theirs))
+                ratios.append(mine / theirs)
+            mine, theirs = (statistics.median(column) for column in zip(*times, strict=True))
+            raw = f"{mine * 1000:,.0f} ms against {theirs * 1000:,.0f} ms, "
+            raw += f"ratios {min(ratios):.2f}-{max(ratios):.2f}"
+            name = f"first hits of {query!r} / grep {option}"
+            yield Figure(name, statistics.median(ratios), 1.5, "x", raw)
+        follower.close()
+
+
+def _first_hits(follower: Follower, query: str) -> None:
+    """Ask as a page does, answer by answer, until there is something to show."""
+    start: int | None = 0
+    while start is not None:
+        answer = find(follower, query, start)
+        if answer.hits:
+            return
+        start = answer.next
+    raise AssertionError("it was not found")
+
+
+def _grep(option: str, word: str, path: Path) -> None:
+    subprocess.run(["grep", option, word, os.fspath(path)], check=True, stdout=subprocess.DEVNULL)
+
+
+def _cpu_seconds(work: Callable[[], object]) -> float:
+    """The CPU time of this process and of those it ran and awaited."""
+    own, others = time.process_time(), _children()
+    work()
+    return time.process_time() - own + _children() - others
+
+
+def _children() -> float:
+    if sys.platform == "win32":
+        return 0.0  # not told there
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def _python(code: str, *arguments: str, bytecode: str | None = None) -> str:
     """What a fresh interpreter prints; its bytecode is written to and read from a folder."""
     environment = dict(os.environ)
@@ -136,9 +200,24 @@ def _python(code: str, *arguments: str, bytecode: str | None = None) -> str:
     return done.stdout
 
 
+def _live(path: Path) -> Iterator[Figure]:
+    """One appended record: the server's work, and all of the way into the page."""
+    yield from pages.looking(path)
+    yield from browser.arriving(path)
+
+
 FIGURES: Final[dict[str, Callable[[Path], Iterator[Figure]]]] = {
     "open": opening,
     "append": appending,
     "refresh": refreshing,
     "import": importing,
+    "find": finding,
+    "page": pages.first_page,
+    "warm": pages.warm_page,
+    "server-memory": pages.server_memory,
+    "loop": loop.blocking,
+    "nodes": browser.nodes,
+    "scale": browser.loading,
+    "scroll": browser.scrolling,
+    "live": _live,
 }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import orjson
@@ -20,8 +21,9 @@ from presentview.records import (
     encode,
     encode_header,
 )
+from presentview.transcript.fold import Transcript
 
-__all__ = ["write_session"]
+__all__ = ["more_lines", "write_cards", "write_session"]
 
 _WORDS = [
     *("guest", "lobby", "greet", "polite", "hour", "night", "session", "record", "card", "turn"),
@@ -33,14 +35,34 @@ _SHARES = ("read_file", "grep", "bash", "edit_file", "write_file", "task", "web_
 
 def write_session(path: Path, size: int, *, seed: int = 11) -> int:
     """Write a sidecar of at least `size` bytes and return how many records it holds."""
+    return _write(path, seed, lambda written, _: written >= size)
+
+
+def write_cards(path: Path, count: int, *, seed: int = 11) -> int:
+    """Write a sidecar that shows at least `count` cards and return how many records it holds."""
+    return _write(path, seed, lambda _, transcript: len(transcript.tree) >= count)
+
+
+def more_lines(seed: int = 12) -> Iterator[bytes]:
+    """Lines, without end, that a writer would add to a session made here."""
     made = _Session(random.Random(seed))
+    made.calls = 1 << 24  # no call of the session has such an id
+    for record in itertools.chain.from_iterable(made.turn() for _ in itertools.count()):
+        yield encode(record) + b"\n"
+
+
+def _write(path: Path, seed: int, is_enough: Callable[[int, Transcript], bool]) -> int:
+    made = _Session(random.Random(seed))
+    transcript = Transcript()
     written = count = 0
     with path.open("wb") as file:
         written += file.write(encode_header(Header(started_at=made.at, workspace="/src")) + b"\n")
-        while written < size:
+        while not is_enough(written, transcript):
             for record in made.turn():
-                written += file.write(encode(record) + b"\n")
                 count += 1
+                length = file.write(encode(record) + b"\n")
+                transcript.feed(record, written, length, count)
+                written += length
     return count
 
 

@@ -30,6 +30,7 @@ from presentview.salvage import read_pieces
 from presentview.sidecar import Found, Problem, find_sidecar, present_path
 from presentview.transcript.cards import Change, Part, Place
 from presentview.transcript.fold import Transcript
+from presentview.transcript.summary import Tally
 
 __all__ = ["Follower", "Update", "What"]
 
@@ -44,10 +45,13 @@ class What(Enum):
 
 
 class Update(NamedTuple):
-    """The outcome of one look: what happened, and for a file that grew, what changed."""
+    """The outcome of one look: what happened, and for a file that grew, what changed: cards, and
+    the numbers of the turns that may look different, told once there is a `tally`.
+    """
 
     what: What
     changes: tuple[Change, ...] = ()
+    turns: frozenset[int] = frozenset()
 
 
 class Follower:
@@ -70,6 +74,14 @@ class Follower:
         self.changed_at = 0
         self.size = 0
         self.problem = ""
+        self._tally: Tally | None = None
+
+    @property
+    def tally(self) -> Tally:
+        """The session's figures, from now on kept up to date by each look."""
+        if self._tally is None:
+            self._tally = Tally(self.transcript)
+        return self._tally
 
     @property
     def path(self) -> Path:
@@ -130,11 +142,19 @@ class Follower:
             try:
                 found = os.stat(self.path)
             except (FileNotFoundError, NotADirectoryError):
-                return self._gone()
+                return self._tallied(self._gone())
             except OSError as error:
                 self.problem = _unreadable(error)
                 return Update(What.SAME)
-            return self._look_at(found)
+            return self._tallied(self._look_at(found))
+
+    def _tallied(self, update: Update) -> Update:
+        """Keep the figures in step with the transcript."""
+        if update.what in (What.RESET, What.GONE):
+            self._tally = None
+        elif self._tally is not None:
+            return update._replace(turns=frozenset(self._tally.take(update.changes)))
+        return update
 
     def _look_at(self, found: os.stat_result) -> Update:
         was_alive, writer = self.alive, self.header.writer

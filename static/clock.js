@@ -18,8 +18,10 @@
   function localTime(element) {
     const when = new Date(element.dateTime);
     if (Number.isNaN(when.getTime())) return;
-    const today = new Date().toDateString() === when.toDateString();
-    element.textContent = (today ? sameDay : otherDay).format(when);
+    // The time alone where the day is that of the time before it, or today.
+    const before = element.dataset.before ? new Date(element.dataset.before) : new Date();
+    const isSameDay = before.toDateString() === when.toDateString();
+    element.textContent = (isSameDay ? sameDay : otherDay).format(when);
     element.title = element.dateTime;
   }
 
@@ -37,7 +39,7 @@
     tick();
   }
 
-  window.presentview = { ...window.presentview, startClocks: start };
+  window.presentview = { ...window.presentview, startClocks: start, duration };
   start(document);
   // Tenths of a second are only worth it while they can be read.
   setInterval(() => { if (!document.hidden) tick(); }, 200);

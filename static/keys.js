@@ -3,65 +3,108 @@
 (() => {
   const help = document.getElementById("keys");
   const cards = document.getElementById("cards");
+  const { rows } = window.presentview;
 
-  const isSeen = (card) => card.getClientRects().length > 0;
-  const handle = (card) => card.querySelector(":scope > details > summary") ?? card;
+  // What lies in closed cards has a place, and is not seen all the same.
+  const isSeen = (card) => card.checkVisibility();
+  const handle = (card) => card.querySelector(":scope > summary, :scope > details > summary") ?? card;
+  const edge = () => document.querySelector(".top").getBoundingClientRect().bottom;
 
   function current() {
-    return document.activeElement?.closest?.("#cards .card") ?? null;
+    return document.activeElement?.closest?.("#cards .card, #cards .run") ?? null;
   }
 
-  // The next (or previous) card in page order of those that match and can be seen.
-  function step(selector, forward) {
-    const all = [...cards.querySelectorAll(selector)].filter(isSeen);
-    const from = current();
-    const edge = document.querySelector(".top").getBoundingClientRect().bottom;
-    let index;
-    if (from) {
-      const order = (card) => from.compareDocumentPosition(card);
-      index = forward
-        ? all.findIndex((card) => order(card) & Node.DOCUMENT_POSITION_FOLLOWING)
-        : all.findLastIndex((card) => order(card) & Node.DOCUMENT_POSITION_PRECEDING);
-    } else {
-      index = all.findIndex((card) => card.getBoundingClientRect().top >= edge);
-      if (!forward) index -= 1;
-    }
-    const card = all[index];
-    if (!card) return;
+  function goTo(card) {
     handle(card).focus({ preventScroll: true });
     handle(card).scrollIntoView({ block: "nearest" });
     const box = handle(card).getBoundingClientRect();
-    if (box.top < edge) scrollBy({ top: box.top - edge - 12, behavior: "instant" });
+    if (box.top < edge()) scrollBy({ top: box.top - edge() - 12, behavior: "instant" });
+  }
+
+  // The next (or previous) card in page order that can be seen; those near the view are here.
+  function step(isForward) {
+    const all = [...cards.querySelectorAll(".card, .run")].filter(isSeen);
+    const from = current();
+    let index;
+    if (from) {
+      const order = (card) => from.compareDocumentPosition(card);
+      index = isForward
+        ? all.findIndex((card) => order(card) & Node.DOCUMENT_POSITION_FOLLOWING)
+        : all.findLastIndex((card) => order(card) & Node.DOCUMENT_POSITION_PRECEDING);
+    } else {
+      index = all.findIndex((card) => card.getBoundingClientRect().top >= edge());
+      if (!isForward) index -= 1;
+    }
+    if (all[index]) goTo(all[index]);
+  }
+
+  // On a page of everything at once nothing else asks.
+  async function askHere(path, parameters) {
+    const answer = await fetch(`/s/${document.body.dataset.session}/${path}?${new URLSearchParams(parameters)}&${location.search.slice(1)}`);
+    if (!answer.ok) throw new Error(`answered ${answer.status}`);
+    return answer.json();
+  }
+
+  // The next card of a kind may be anywhere: the server knows.
+  async function jump(what, isForward) {
+    const focused = document.activeElement?.closest?.("#cards .card");
+    const from = focused?.id ?? rows?.anchor()?.card.id ?? "";
+    const parameters = { what, from };
+    if (!isForward) parameters.back = "1";
+    // A card at the top that is not focused may be the one that is meant.
+    if (!focused && isForward) parameters.here = "1";
+    const found = await (window.presentview.ask ?? askHere)("next", parameters);
+    if (found.card) await window.presentview.open(found.card, { opens: what !== "turn" });
+    else say(`No ${isForward ? "later" : "earlier"} ${what} here`);
+  }
+
+  let timer = 0;
+  function say(text) {
+    const note = document.querySelector("[data-said]");
+    if (!note) return;
+    note.textContent = text;
+    note.hidden = false;
+    clearTimeout(timer);
+    timer = setTimeout(() => { note.hidden = true; }, 2500);
   }
 
   function toggle() {
-    const own = current()?.querySelector(":scope > details");
-    if (own) own.open = !own.open;
+    const card = current();
+    const own = card?.matches(".run") ? card : card?.querySelector(":scope > details");
+    if (!own) return;
+    own.open = !own.open;
+    // What had the focus may be hidden now.
+    if (!own.open) handle(card).focus({ preventScroll: true });
   }
 
-  function tab(index) { document.querySelectorAll(".tabs a")[index]?.click(); }
-
-  const keys = {
-    j: () => step(".card", true),
-    k: () => step(".card", false),
-    J: () => step(".card.prompt", true),
-    K: () => step(".card.prompt", false),
+  const tab = (index) => document.querySelectorAll(".tabs a")[index]?.click();
+  const ofCards = {
+    j: () => step(true),
+    k: () => step(false),
+    J: () => jump("turn", true),
+    K: () => jump("turn", false),
     o: toggle,
-    e: () => step(".card.failed, .card.blocked, .card.turn_error", true),
-    d: () => step(".card.edit, .card.write", true),
+    e: () => jump("error", true),
+    E: () => jump("error", false),
+    d: () => jump("edit", true),
+    D: () => jump("edit", false),
     f: () => window.presentview.follow?.(),
+  };
+  const everywhere = {
     1: () => tab(0),
     2: () => tab(1),
-    "?": () => help.showModal(),
+    "?": () => help?.showModal(),
   };
 
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (event.target.closest?.("input, textarea, select, [contenteditable], dialog")) return;
-    const action = keys[event.key];
-    if (!action || (!cards && event.key !== "?" && !/^[12]$/.test(event.key))) return;
+    // A summary, a link or a button that has the focus knows what Enter means.
+    const isEnter = event.key === "Enter" && event.target.matches?.("#cards .card");
+    const action = isEnter ? toggle : (cards && ofCards[event.key]) || everywhere[event.key];
+    if (!action) return;
     event.preventDefault();
-    action();
+    Promise.resolve(action()).catch(() => say("The server does not answer"));
   });
 
   for (const button of document.querySelectorAll("[data-keys]")) {

@@ -1,21 +1,70 @@
 // What a reader does on a page: links to cards, copying, the theme, where one is in the outline.
 "use strict";
 (() => {
-  // A link to a card opens everything around it.
-  function reveal() {
-    const card = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (!card) return;
-    for (let outer = card.parentElement?.closest("details"); outer; outer = outer.parentElement?.closest("details")) outer.open = true;
-    const own = card.querySelector(":scope > details");
-    if (own) own.open = true;
-    card.scrollIntoView({ block: "start" });
-  }
-  window.addEventListener("hashchange", reveal);
-  reveal();
+  // The card a link led to is marked by a rule of its own, for no script may change a card.
+  const marked = new CSSStyleSheet();
+  document.adoptedStyleSheets.push(marked);
 
-  // Print what can be read: everything that has been fetched is opened.
+  function mark(id) {
+    const parts = ["> details > summary", "> .say", "> .row", "> .in", "> .foot"];
+    const rule = parts.map((part) => `#${id} ${part}`).join(",");
+    marked.replaceSync(`${rule} { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 6px; }`);
+  }
+
+  function uncover(card) {
+    for (let outer = card.parentElement.closest("details"); outer; outer = outer.parentElement.closest("details")) outer.open = true;
+  }
+
+  // A link to a card opens everything around it, and the card itself.
+  async function open(id, { opens = true, ...place } = {}) {
+    const { rows } = window.presentview;
+    window.presentview.leaveEnd?.();
+    const card = rows ? await rows.goTo(id, place) : document.getElementById(id);
+    if (!card) {
+      // This page leaves the card out; the whole session does not.
+      if (document.getElementById("cards")?.dataset.query) location.assign(`/s/${document.body.dataset.session}?depth=everything&at=${id}#${id}`);
+      return;
+    }
+    if (!rows) uncover(card);
+    const own = card.querySelector(":scope > details");
+    if (own && opens) own.open = true;
+    if (!rows) card.scrollIntoView({ block: "start" });
+    mark(id);
+    (own?.firstElementChild ?? card).focus({ preventScroll: true });
+  }
+
+  // `#c42`, or with the cards that were open and where on the screen it stood: `#c42!o=3.9!x=5!y=120`.
+  function linked() {
+    const found = /^#(c\d+)((?:!(?:[ox]=[\d.]*|y=-?\d+))*)$/.exec(location.hash);
+    if (!found) return null;
+    const values = Object.fromEntries(found[2].split("!").filter(Boolean).map((part) => part.split("=")));
+    const ids = (text) => (text ?? "").split(".").filter(Boolean).map((number) => `c${number}`);
+    return { id: found[1], opened: ids(values.o), closed: ids(values.x), offset: "y" in values ? Number(values.y) : undefined };
+  }
+
+  function follow() {
+    const link = linked();
+    if (link) open(link.id);
+  }
+
+  window.addEventListener("hashchange", follow);
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#c"]');
+    // The same address again is no change that the browser would tell of.
+    if (link && link.getAttribute("href") === location.hash) follow();
+  });
+  window.presentview = { ...window.presentview, open, linked };
+
+  // Print what can be read: everything that has been fetched is opened, and closed again then.
+  let printed = [];
   window.addEventListener("beforeprint", () => {
-    for (const card of document.querySelectorAll(".card > details")) card.open = true;
+    const closed = document.querySelectorAll(".card > details:not([open]), .run:not([open])");
+    printed = [...closed].filter((details) => !details.querySelector(":scope > .lazy > a[hx-get]"));
+    for (const details of printed) details.open = true;
+  });
+  window.addEventListener("afterprint", () => {
+    for (const details of printed) details.open = false;
+    printed = [];
   });
 
   async function copy(button) {
@@ -30,7 +79,17 @@
     const button = event.target.closest("[data-copy]");
     if (button) copy(button).catch(() => { button.textContent = "Cannot copy"; });
     if (event.target.closest("[data-theme-switch]")) switchTheme();
+    const link = event.target.closest("[data-link]");
+    if (link) copyLink(link).catch(() => { link.textContent = "Cannot copy"; });
   });
+
+  // An address that shows what is shown here, in another browser too.
+  async function copyLink(button) {
+    await navigator.clipboard.writeText(window.presentview.linkToHere());
+    const label = button.textContent;
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = label; }, 1500);
+  }
 
   function switchTheme() {
     const root = document.documentElement;
@@ -39,29 +98,11 @@
     try { localStorage.setItem("presentview.theme", root.dataset.theme); } catch { /* storage may be off */ }
   }
 
+  // A filter that is chosen is applied; without scripts there is a button for it.
+  document.addEventListener("change", (event) => { event.target.closest("[data-filters]")?.requestSubmit(); });
+
   // Buttons need scripts and so are shown by one; those of cards by a class, for no script may
   // change a card.
   document.documentElement.classList.add("scripted");
-  for (const button of document.querySelectorAll("[data-theme-switch]")) button.hidden = false;
-
-  const outline = document.getElementById("outline");
-  if (!outline) return;
-  let waiting = false;
-  function mark() {
-    waiting = false;
-    const edge = 140;
-    let current = null;
-    for (const prompt of document.querySelectorAll("#cards > .prompt")) {
-      if (prompt.getBoundingClientRect().top > edge) break;
-      current = prompt;
-    }
-    const turn = current ?? document.querySelector("#cards > .prompt");
-    for (const link of outline.querySelectorAll("[aria-current]")) link.removeAttribute("aria-current");
-    const link = turn && outline.querySelector(`#o${turn.dataset.turn} a`);
-    link?.setAttribute("aria-current", "true");
-  }
-  function soon() { if (!waiting) { waiting = true; requestAnimationFrame(mark); } }
-  window.addEventListener("scroll", soon, { passive: true });
-  document.addEventListener("presentview:changed", soon);
-  mark();
+  for (const button of document.querySelectorAll("[data-theme-switch], [data-link]")) button.hidden = false;
 })();

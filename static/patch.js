@@ -162,6 +162,31 @@
     return kids;
   }
 
+  // Where an element with a given parent stands in this page: nowhere, if what it is nested in is
+  // not here, or has not fetched what is nested in it.
+  const rows = () => window.presentview.rows;
+  const isTop = (op) => rows() && op.parent === rows().top;
+
+  function isElsewhere(op) {
+    if (!rows() || isTop(op) || !/^c\d+$|^cards$/.test(op.parent)) return false;
+    const parent = document.getElementById(op.parent);
+    const details = part(parent, "details"), kids = part(details, ".kids");
+    if (op.parent === "cards" || !parent) return true;
+    const later = kids?.lastElementChild?.querySelector(":scope > [data-side=later]");
+    return op.before ? !document.getElementById(op.before) : Boolean(later);
+  }
+
+  function addAtTop(op, fresh) {
+    const old = document.getElementById(op.id);
+    if (old) { if (old.closest(".kids")) { old.remove(); } else { return update(old, fresh, false) !== null; } }
+    if (rows().add(fresh, op.before)) entered(fresh);
+    return true;
+  }
+
+  function tell(card, isNew) {
+    if (card && isCard(card)) document.dispatchEvent(new CustomEvent("presentview:card", { detail: { card, isNew } }));
+  }
+
   function put(op, element) {
     const parent = container(op.parent);
     const before = op.before ? document.getElementById(op.before) : null;
@@ -173,21 +198,34 @@
   const ops = {
     add(op) {
       const [fresh] = parse(op.html), old = document.getElementById(op.id);
+      if (op.parent === "outline") { window.presentview.takeTurn?.(fresh); return true; }
+      tell(fresh, true);
+      if (isTop(op)) return addAtTop(op, fresh);
+      if (isElsewhere(op)) { old?.remove(); return true; }
       if (!old) {
         if (!put(op, fresh)) return false;
         entered(fresh);
         return true;
       }
       const now = update(old, fresh, false);
-      return now !== null && (op.parent === "outline" || put(op, now));
+      return now !== null && put(op, now);
     },
     replace(op) {
-      const old = document.getElementById(op.id);
-      return old !== null && update(old, parse(op.html)[0], op.deep) !== null;
+      const old = document.getElementById(op.id), [fresh] = parse(op.html);
+      tell(fresh, false);
+      if (!old && rows()) {
+        // What was filtered out may be looked for now.
+        if (rows().isFiltered && isCard(fresh) && rows().isShown(fresh)) renewSoon();
+        return true;
+      }
+      return old !== null && update(old, fresh, op.deep) !== null;
     },
     move(op) {
       const element = document.getElementById(op.id), from = element?.parentElement;
-      if (!element || !put(op, element)) return false;
+      if (element) rows()?.leaves(element);
+      if (isElsewhere(op)) { element?.remove(); return true; }
+      if (!element) return Boolean(rows()) && !document.getElementById(op.parent);
+      if (!put(op, element)) return false;
       if (from.classList.contains("kids") && !from.childElementCount) from.remove();
       return true;
     },
@@ -195,8 +233,16 @@
     reset() { return false; },
   };
 
+  let renewing = 0;
+  function renewSoon() {
+    clearTimeout(renewing);
+    renewing = setTimeout(() => rows().renew().catch(() => {}), 500);
+  }
+
   window.presentview = {
     ...window.presentview,
+    entered,
+    become: sync,
     // Apply operations in order; false if the page must be shown anew.
     patch(list) { return list.every((op) => ops[op.op]?.(op) ?? false); },
     // Show regions of the page anew, their HTML by their ids.
@@ -204,9 +250,11 @@
       for (const [id, html] of Object.entries(regions)) {
         const element = document.getElementById(id);
         if (!element) continue;
-        if (["cards", "outline", "sessions"].includes(id)) reconcile(element, parse(html));
+        if (id === "sessions") reconcile(element, parse(html));
         else update(element, parse(html)[0], false);
       }
+      rows()?.renew().catch(() => renewSoon());
+      document.dispatchEvent(new CustomEvent("presentview:anew"));
     },
   };
 })();

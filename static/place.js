@@ -1,77 +1,105 @@
 // A tab comes back as it was: which cards are open, which card stood at the top and how far it was
-// scrolled. Kept per session in this browser; a link to a card wins over it.
+// scrolled, what was shown and followed, and up to where the reader had seen it. Kept per session
+// in this browser; an address that names a card wins over it.
 "use strict";
 (() => {
   const session = document.body.dataset.session;
   const cards = document.getElementById("cards");
+  const rows = window.presentview.rows;
   if (!session || !cards) return;
   const KEY = `presentview.place.${session}`;
   const SAVE_AFTER = 250;
-  const MOST_REMEMBERED = 500;
-  let timer = 0, settling = null;
+  const MOST_REMEMBERED = 2000;
 
-  const top = () => document.querySelector(".top").getBoundingClientRect().bottom;
-  const details = (card) => card.querySelector(":scope > details");
+  const details = (card) => card?.querySelector(":scope > details");
 
-  // The first card that reaches below the bar, as deep inside others as there is one.
-  function atTop() {
-    const edge = top() + 1;
-    let found = null;
-    for (const card of cards.querySelectorAll(".card")) {
-      const box = card.getBoundingClientRect();
-      if (box.height && box.bottom > edge) { found = card; break; }
-    }
-    return found && { id: found.id, offset: Math.round(found.getBoundingClientRect().top - top()) };
+  function read() {
+    try { return JSON.parse(localStorage.getItem(KEY)) ?? {}; } catch { return {}; }
   }
+
+  const before = read();
+  // The cards the reader opened or closed against what the page does by itself.
+  const chosen = new Map();
+  for (const [ids, open] of [[before.open, true], [before.closed, false]]) {
+    for (const id of Array.isArray(ids) ? ids : []) chosen.set(id, open);
+  }
+  let timer = 0, isRestored = false;
 
   function save() {
     clearTimeout(timer);
-    const open = [], closed = [];
-    for (const card of cards.querySelectorAll(".card")) {
-      const own = details(card);
-      if (own && own.open !== card.hasAttribute("data-open")) (own.open ? open : closed).push(card.id);
-    }
+    if (!isRestored) return;
+    const ids = [...chosen].slice(-MOST_REMEMBERED);
+    const at = scrollY > 0 ? rows?.anchor() : null;
     const place = {
-      open: open.slice(-MOST_REMEMBERED),
-      closed: closed.slice(-MOST_REMEMBERED),
-      at: scrollY > 0 ? atTop() : null,
+      open: ids.filter(([, open]) => open).map(([id]) => id),
+      closed: ids.filter(([, open]) => !open).map(([id]) => id),
+      at: at && { id: at.card.id, offset: Math.round(at.offset) },
+      view: location.search,
+      follows: window.presentview.isFollowing?.() ?? false,
+      seen: Math.max(before.seen ?? 0, window.presentview.newest?.() ?? 0),
     };
     try { localStorage.setItem(KEY, JSON.stringify(place)); } catch { /* full or off */ }
   }
 
   function saveSoon() { clearTimeout(timer); timer = setTimeout(save, SAVE_AFTER); }
 
-  function read() {
-    try { return JSON.parse(localStorage.getItem(KEY)) ?? {}; } catch { return {}; }
-  }
-
-  function align({ id, offset }) {
-    const card = document.getElementById(id);
-    if (card) scrollBy({ top: card.getBoundingClientRect().top - top() - offset, behavior: "instant" });
-  }
-
-  function restore() {
-    const place = read();
-    for (const [ids, open] of [[place.open, true], [place.closed, false]]) {
-      for (const id of Array.isArray(ids) ? ids : []) {
-        const own = details(document.getElementById(id) ?? cards);
-        if (own) own.open = open;
-      }
+  function restoreCards(root) {
+    for (const card of [root, ...root.querySelectorAll(".card")]) {
+      const own = details(card), open = chosen.get(card.id);
+      if (own && open !== undefined && own.open !== open) own.open = open;
     }
-    if (location.hash || !place.at) return;
-    history.scrollRestoration = "manual";
-    settling = place.at;
-    align(settling);
   }
 
-  // Bodies that come in above push the place down: it is held until the reader moves.
-  const unsettle = () => { settling = null; };
-  for (const event of ["wheel", "touchmove", "keydown", "pointerdown"]) addEventListener(event, unsettle, { passive: true });
-  document.addEventListener("htmx:after:swap", () => { if (settling) align(settling); });
+  cards.addEventListener("toggle", ({ target }) => {
+    const card = target.parentElement;
+    if (target.matches(".run")) {
+      const first = target.querySelector(":scope > .card")?.id;
+      if (target.open) chosen.set(`r${first}`, true); else chosen.delete(`r${first}`);
+    } else if (card?.classList.contains("card")) {
+      chosen.delete(card.id);
+      if (target.open !== card.hasAttribute("data-open")) chosen.set(card.id, target.open);
+    }
+    saveSoon();
+  }, true);
 
-  restore();
+  function linkToHere() {
+    const numbers = (open) => [...chosen].filter(([id, is]) => is === open && id.startsWith("c")).map(([id]) => id.slice(1)).join(".");
+    const at = rows?.anchor();
+    const parts = [["o", numbers(true)], ["x", numbers(false)], ["y", at ? String(Math.round(at.offset)) : ""]];
+    const rest = parts.filter(([, value]) => value).map(([name, value]) => `!${name}=${value}`).join("");
+    const view = new URLSearchParams(location.search);
+    view.delete("at");
+    return `${location.origin}${location.pathname}${view.size ? `?${view}` : ""}#${at ? at.card.id + rest : ""}`;
+  }
+
+  async function restore() {
+    const link = window.presentview.linked?.(), at = new URLSearchParams(location.search).get("at");
+    for (const id of link?.opened ?? []) chosen.set(id, true);
+    for (const id of link?.closed ?? []) chosen.set(id, false);
+    restoreCards(cards);
+    if (!rows) { /* everything is here */ }
+    else if (link?.offset !== undefined) await rows.goTo(link.id, { offset: link.offset });
+    else if (link || at) await window.presentview.open(link?.id ?? at);
+    else if (before.follows) await window.presentview.follow?.();
+    else if (before.at) await rows.goTo(before.at.id, { offset: before.at.offset });
+  }
+
+  history.scrollRestoration = "manual";
+  window.presentview = { ...window.presentview, restoreCards, linkToHere, wasOpen: (id) => chosen.get(id), seenBefore: before.seen ?? 0 };
+  // What was looked at is looked at again; an address that says what is wanted wins.
+  if (before.view && !location.search && !location.hash) {
+    location.replace(location.pathname + before.view);
+    return;
+  }
+  // What opens and goes to a card comes with the scripts after this one.
+  document.addEventListener("DOMContentLoaded", () => {
+    restore().catch(() => {}).finally(() => {
+      isRestored = true;
+      document.documentElement.classList.remove("settling");
+      document.body.dataset.restored = "";
+    });
+  });
   addEventListener("scroll", saveSoon, { passive: true });
-  cards.addEventListener("toggle", saveSoon, true);
   addEventListener("pagehide", save);
   document.addEventListener("visibilitychange", () => { if (document.hidden) save(); });
 })();

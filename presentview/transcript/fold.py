@@ -121,6 +121,10 @@ class Transcript:
         """The turn a card stands in."""
         return self.turns[card.turn - self.turns[0].number]
 
+    def turn_before(self, card: Card) -> Turn:
+        """The turn before the one a card stands in; the first there is has none but itself."""
+        return self.turns[max(0, card.turn - self.turns[0].number - 1)]
+
     def unfinished(self) -> list[Card]:
         """The cards whose look depends on whether the writer is alive."""
         cards: list[Card] = list(self.calls.open())

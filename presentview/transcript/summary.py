@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
 
 import msgspec
 
+from presentview.transcript.cards import Card, Change, ToolCard, Turn
 from presentview.transcript.fold import INTERRUPTION, Transcript
 
-__all__ = ["SessionState", "Summary", "session_state", "summarize"]
+__all__ = ["SessionState", "Summary", "Tally", "session_state", "summarize"]
 
 SessionState = Literal["live", "finished", "failed", "interrupted", "waiting"]
 
@@ -33,30 +35,112 @@ class Summary(msgspec.Struct, frozen=True):
     tool_ms: int
 
 
+class _Sums(NamedTuple):
+    """What one turn, or all of them, add to the figures of a session."""
+
+    turns: int = 0
+    errors: int = 0
+    added: int = 0
+    removed: int = 0
+    tool_ms: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    total_tokens: int = 0
+    cached_tokens: int = 0
+
+
+class Tally:
+    """The figures of a transcript, kept up to date by what changed in it.
+
+    To add up a long session again for each of its records would take longer than to show them.
+    `slowest` is the call at the top that took longest, None while none is known to have ended.
+    """
+
+    def __init__(self, transcript: Transcript) -> None:
+        self._transcript = transcript
+        self._parts = [_sums_of(turn) for turn in transcript.turns]
+        self._sums = _Sums(*map(sum, zip(*self._parts, strict=True)))
+        self.slowest = self._slowest_of(transcript.cards)
+
+    def take(self, changes: Iterable[Change]) -> set[int]:
+        """Take in what changed; the numbers of the turns that may be others now: those of changed
+        cards, and those that ran since the last time, for a turn can end without a card that
+        changes.
+        """
+        transcript, first = self._transcript, self._transcript.turns[0].number
+        touched = set(range(first + len(self._parts) - 1, transcript.turn.number + 1))
+        cards: list[Card] = []
+        for change in changes:
+            card = transcript.card(change.card or "")
+            if card is not None:
+                touched.add(card.turn)
+                cards.append(card)
+        self._parts += [_Sums()] * (len(transcript.turns) - len(self._parts))
+        for number in touched:
+            index = number - first
+            before, now = self._parts[index], _sums_of(transcript.turns[index])
+            if before != now:
+                self._parts[index] = now
+                figures = zip(self._sums, before, now, strict=True)
+                self._sums = _Sums(*(whole - old + new for whole, old, new in figures))
+        if self.slowest in cards:
+            self.slowest = self._slowest_of(transcript.cards)
+        else:
+            self.slowest = self._slowest_of([self.slowest, *cards])
+        return touched
+
+    def summary(self, *, alive: bool, exists: bool = True) -> Summary:
+        """The figures; whether the writer is `alive` and the file `exists` decides the state."""
+        transcript, sums = self._transcript, self._sums
+        first, last = transcript.first_at, transcript.last_at
+        return Summary(
+            title=transcript.title,
+            state=session_state(transcript, alive=alive) if exists else "waiting",
+            turns=sums.turns,
+            tools=transcript.calls.count,
+            errors=transcript.calls.errors + sums.errors,
+            added=sums.added,
+            removed=sums.removed,
+            input_tokens=sums.input_tokens,
+            output_tokens=sums.output_tokens,
+            total_tokens=sums.total_tokens,
+            cached_tokens=sums.cached_tokens,
+            started_at=first,
+            last_at=last,
+            wall_ms=last - first if first and last >= first else None,
+            tool_ms=sums.tool_ms,
+        )
+
+    @staticmethod
+    def _slowest_of(cards: Iterable[Card | None]) -> ToolCard | None:
+        calls = (
+            card
+            for card in cards
+            if isinstance(card, ToolCard) and card.kind == "tool" and card.parent is None
+        )
+        ended = ((card.duration_ms, -card.number, card) for card in calls if card.duration_ms)
+        return max(ended, default=(0, 0, None))[2]
+
+
+def _sums_of(turn: Turn) -> _Sums:
+    footer = turn.footer
+    counted = (
+        turn.prompt is not None,
+        bool(turn.error),
+        turn.added,
+        turn.removed,
+        turn.tool_ms,
+    )
+    if footer is None:
+        return _Sums(*counted)
+    return _Sums(*counted, footer.input, footer.output, footer.total, footer.cached)
+
+
 def summarize(transcript: Transcript, *, alive: bool, exists: bool = True) -> Summary:
     """The figures of a transcript; whether its writer is `alive` and its file `exists` decides
     its state.
     """
-    turns = transcript.turns
-    footers = [turn.footer for turn in turns if turn.footer is not None]
-    first, last = transcript.first_at, transcript.last_at
-    return Summary(
-        title=transcript.title,
-        state=session_state(transcript, alive=alive) if exists else "waiting",
-        turns=sum(1 for turn in turns if turn.prompt is not None),
-        tools=transcript.calls.count,
-        errors=transcript.calls.errors + sum(1 for turn in turns if turn.error),
-        added=sum(turn.added for turn in turns),
-        removed=sum(turn.removed for turn in turns),
-        input_tokens=sum(footer.input for footer in footers),
-        output_tokens=sum(footer.output for footer in footers),
-        total_tokens=sum(footer.total for footer in footers),
-        cached_tokens=sum(footer.cached for footer in footers),
-        started_at=first,
-        last_at=last,
-        wall_ms=last - first if first and last >= first else None,
-        tool_ms=sum(turn.tool_ms for turn in turns),
-    )
+    return Tally(transcript).summary(alive=alive, exists=exists)
 
 
 def session_state(transcript: Transcript, *, alive: bool) -> SessionState:

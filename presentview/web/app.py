@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Final
@@ -18,6 +19,7 @@ from starlette.types import Scope
 from presentview._assets import static_dir
 from presentview.sessions import Roots
 from presentview.web import pages
+from presentview.web.finding import found
 from presentview.web.hub import Hub
 from presentview.web.network import NetworkPolicy
 from presentview.web.stream import events
@@ -32,11 +34,25 @@ _ROUTES: Final = (
     Route("/s/{session}/raw", pages.raw, name="raw"),
     Route("/s/{session}/file", pages.download, name="download"),
     Route("/s/{session}/since/{position}", pages.since, name="since"),
+    Route("/s/{session}/cards", pages.cards, name="cards"),
+    Route("/s/{session}/kids/{card}", pages.kids, name="kids"),
+    Route("/s/{session}/next", pages.next_card, name="next"),
+    Route("/s/{session}/map", pages.session_map, name="map"),
+    Route("/s/{session}/outline", pages.outline, name="outline"),
+    Route("/s/{session}/find", found, name="find"),
     Route("/s/{session}/card/{card}", pages.one_card, name="card"),
     Route("/s/{session}/body/{card}", pages.body, name="body"),
     Route("/s/{session}/text/{card}", pages.text, name="text"),
     Route("/s/{session}/file/{card}/{index:int}", pages.attachment, name="attachment"),
 )
+
+
+# What the system says of these may be wrong, and browsers refuse a script of another type.
+_TYPES: Final = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
 
 
 class _Static(StaticFiles):
@@ -46,6 +62,9 @@ class _Static(StaticFiles):
         """The file, to be checked for changes each time it is used."""
         response = await super().get_response(path, scope)
         response.headers["Cache-Control"] = "no-cache"
+        kind = _TYPES.get(os.path.splitext(path)[1])
+        if kind is not None and "content-type" in response.headers:
+            response.headers["content-type"] = kind
         return response
 
 

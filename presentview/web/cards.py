@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from markupsafe import Markup
 
 from presentview.follow import Follower
-from presentview.limits import DOM_DEPTH, PREVIEW_BYTES
+from presentview.limits import DOM_DEPTH, KIDS_CARDS, PREVIEW_BYTES
 from presentview.records import Attachment
 from presentview.transcript.cards import Card, Place, ToolCard
 from presentview.transcript.export import call_texts
@@ -17,6 +18,17 @@ from presentview.web.templating import render
 from presentview.web.waterfall import waterfall
 
 __all__ = ["CardRenderer"]
+
+
+class _Nested(NamedTuple):
+    """What is drawn inside a card, and how many of its children before and after are left out."""
+
+    cards: Sequence[Card]
+    before: int = 0
+    after: int = 0
+
+
+_NOTHING = _Nested(())
 
 
 class CardRenderer:
@@ -33,11 +45,32 @@ class CardRenderer:
 
     def all(self) -> Markup:
         """Every card, nested ones inside their parents."""
-        return self._siblings(self._follower.transcript.cards)
+        return self._siblings(self._follower.transcript.cards, self._all_nested)
 
     def tree(self, card: Card) -> Markup:
         """One card with everything nested in it."""
-        return self._siblings([card], card.depth)
+        return self._siblings([card], self._all_nested, card.depth)
+
+    def row(self, cards: Sequence[Card], target: Card | None = None) -> Markup:
+        """Cards that stand side by side, with what is nested in those that are open; `target`
+        and what it is nested in count as open.
+        """
+        opened = {target, *target.ancestors()} if target else set()
+
+        def nested(card: Card, level: int) -> _Nested:
+            found = self._all_nested(card, level)
+            if not (card in opened or self._is_open(card)):
+                return _Nested((), 0, len(found.cards))
+            inside = next((i for i, inner in enumerate(found.cards) if inner in opened), 0)
+            return _cut(found.cards, inside)
+
+        return self._siblings(cards, nested, cards[0].depth if cards else 0)
+
+    def kids(self, card: Card, at: Card | None) -> Markup:
+        """Some of the cards nested in a card: those around `at`, or the first."""
+        found = self._all_nested(card, card.depth + 1).cards
+        around = _cut(found, found.index(at) if at in found else 0)
+        return self._links(card, around, self.row(around.cards))
 
     def shell(self, card: Card) -> Markup:
         """One card with its place for nested cards left empty."""
@@ -62,19 +95,25 @@ class CardRenderer:
             return ()
         return call_texts(card, self._follower.record).attachments
 
-    def _siblings(self, cards: Iterable[Card], depth: int = 0) -> Markup:
-        """Cards that stand `depth` deep, with all that is nested in them, without recursion
+    def _siblings(
+        self, cards: Iterable[Card], nested: Callable[[Card, int], _Nested], depth: int = 0
+    ) -> Markup:
+        """Cards that stand `depth` deep, with what is `nested` in them, without recursion
         however deep that is.
         """
         # Each frame holds cards still to draw and the HTML of those already drawn.
-        stack: list[tuple[list[Card], list[Markup], Card | None]] = [(list(cards)[::-1], [], None)]
+        stack: list[tuple[list[Card], list[Markup], Card | None, _Nested]] = [
+            (list(cards)[::-1], [], None, _NOTHING)
+        ]
         while True:
-            waiting, drawn, owner = stack[-1]
+            waiting, drawn, owner, inside = stack[-1]
             if waiting:
                 card = waiting.pop()
-                nested = self._nested(card, depth + len(stack))
-                if nested:
-                    stack.append((nested[::-1], [], card))
+                inner = nested(card, depth + len(stack))
+                if inner.cards:
+                    stack.append((list(inner.cards)[::-1], [], card, inner))
+                elif inner.after:
+                    drawn.append(self._one(card, self._links(card, inner, Markup(""))))
                 else:
                     drawn.append(self.shell(card))
                 continue
@@ -82,16 +121,43 @@ class CardRenderer:
             stack.pop()
             if owner is None:
                 return html
-            stack[-1][1].append(self._one(owner, html))
+            stack[-1][1].append(self._one(owner, self._links(owner, inside, html)))
 
-    def _nested(self, card: Card, level: int) -> list[Card]:
+    def _links(self, owner: Card, inside: _Nested, html: Markup) -> Markup:
+        """The HTML of some nested cards with links to those before and after them."""
+        if not (inside.before or inside.after):
+            return html
+        siblings = self._all_nested(owner, owner.depth + 1).cards
+        around = {
+            "earlier": siblings[inside.before - 1] if inside.before else None,
+            "later": siblings[-inside.after] if inside.after else None,
+        }
+        more = {
+            side: render(
+                "_more.html",
+                session=self._session,
+                owner=owner.id,
+                at=card.id,
+                side=side,
+                is_rest=bool(html),
+                count=inside.before if side == "earlier" else inside.after,
+            ).strip()
+            for side, card in around.items()
+            if card is not None
+        }
+        return more.get("earlier", Markup("")) + html + more.get("later", Markup(""))
+
+    def _is_open(self, card: Card) -> bool:
+        return face_of(card, alive=self._follower.alive).is_open
+
+    def _all_nested(self, card: Card, level: int) -> _Nested:
         """What is drawn inside a card: its children, or at the deepest level all its
         descendants in a row.
         """
         if level < DOM_DEPTH:
-            return card.children or []
+            return _Nested(card.children or ())
         if level > DOM_DEPTH:
-            return []
+            return _NOTHING
         found: list[Card] = []
         stack = (card.children or [])[::-1]
         self.has_flattened |= bool(stack)
@@ -99,7 +165,7 @@ class CardRenderer:
             inner = stack.pop()
             found.append(inner)
             stack += reversed(inner.children or [])
-        return found
+        return _Nested(found)
 
     def _one(self, card: Card, nested: Markup | None) -> Markup:
         transcript = self._follower.transcript
@@ -116,6 +182,7 @@ class CardRenderer:
             body=self._body(card) if shows and face.is_open else None,
             has_body=shows,
             nested=nested,
+            before=transcript.turn_before(card).at if card.kind == "prompt" else 0,
             usage=usage_parts(card) if card.kind == "usage" else (),  # type: ignore[arg-type]
             waterfall=waterfall(card) if isinstance(card, ToolCard) else (),
             alive=alive,
@@ -124,3 +191,10 @@ class CardRenderer:
     def _body(self, card: Card) -> Body:
         raw = self.raw(card) if card.kind in ("unknown", "collab") else ""
         return body_of(card, self._follower.record, raw)
+
+
+def _cut(cards: Sequence[Card], index: int) -> _Nested:
+    """The stretch of `cards` around the one at `index` that is shown at once."""
+    start = index - index % KIDS_CARDS
+    shown = cards[start : start + KIDS_CARDS]
+    return _Nested(shown, start, len(cards) - start - len(shown))

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from presentview import units
-from presentview.limits import DIFF_OPEN_LINES
+from presentview.limits import DIFF_OPEN_LINES, NAME_CHARS, SUBJECT_CHARS
 from presentview.transcript.cards import FAILED, RUNNING, Card, ToolCard, UsageCard
 
 __all__ = ["Badge", "Face", "face_of"]
@@ -98,7 +98,7 @@ def face_of(card: Card, *, alive: bool) -> Face:
         css_class=" ".join(part for part in ("card", card.kind, status, level) if part),
         icon=_icon(card, status),
         label=_label(card, status),
-        subject=card.face,
+        subject=card.face[:SUBJECT_CHARS],
         state=status if status in (RUNNING, "interrupted", "aborted") else "",
         badges=_badges(card),
         duration=units.duration(duration),
@@ -149,7 +149,7 @@ def _call_face(card: ToolCard, status: str | None) -> Face:
     if card.kind == "lane":
         label = "Lane"
     else:
-        label = _TOOL_LABELS.get(card.tool_face) or card.name or "Tool"
+        label = _TOOL_LABELS.get(card.tool_face) or card.name[:NAME_CHARS] or "Tool"
     return Face(
         card,
         template="card/_details.html",
@@ -182,7 +182,9 @@ def _call_badges(card: ToolCard) -> list[Badge]:
     if card.background:
         badges.append(Badge("background"))
     if card.model or card.effort:
-        badges.append(Badge(" · ".join(part for part in (card.model, card.effort) if part)))
+        badges.append(
+            Badge(" · ".join(part[:NAME_CHARS] for part in (card.model, card.effort) if part))
+        )
     if card.truncated:
         badges.append(Badge("output cut", "warn", "The agent recorded only a part of the output"))
     if card.added:

@@ -18,11 +18,14 @@ from presentview.follow import Follower, What
 from presentview.limits import DOM_DEPTH, PATCH_LOG
 from presentview.sessions import SessionRef
 from presentview.transcript.cards import Card, Change
+from presentview.transcript.fold import Transcript
 from presentview.transcript.tree import condensed
 from presentview.units import path_text
 from presentview.web.cards import CardRenderer
 from presentview.web.overview import Head, head_of, outline_item, summary_of, vitals_of
+from presentview.web.rows import Row, Rows
 from presentview.web.templating import render
+from presentview.web.views import View
 
 __all__ = ["Batch", "BatchLog", "Feed", "Op", "Snapshot"]
 
@@ -101,41 +104,56 @@ class Feed:
         self.follower = Follower(ref.path)
         self.renderer = CardRenderer(self.follower, ref.id)
         self.log = BatchLog(epoch)
+        self._rows = Rows()
         # What a page at the log's position shows beside the cards; None while there is no page.
         self._regions: dict[str, Markup] | None = None
+
+    @property
+    def transcript(self) -> Transcript:
+        """The session's transcript; hold the follower's `reading` while working with it."""
+        return self.follower.transcript
+
+    def row(self, view: View) -> Row:
+        """The cards of a view."""
+        return self._rows.of(view, self.transcript, alive=self.follower.alive)
 
     def look(self) -> Batch | None:
         """Read on in the file and return the changes to the page, None if there are none."""
         follower = self.follower
         with follower.reading:
-            last_turn = follower.transcript.turn.number
             update = follower.refresh()
+            is_another = update.what in (What.RESET, What.GONE)
+            if is_another:
+                self._rows.reset()
+            elif update.changes:
+                self._rows.take(update.changes, follower.transcript)
             if self._regions is None:
                 return None
             changes = condensed(list(update.changes))
-            is_another = update.what in (What.RESET, What.GONE)
             ops = None if is_another else self._card_ops(changes)
             if ops is None:
                 self._regions = None
                 self.renderer.has_flattened = False
                 return self.log.add([Op("reset")])
             ops += self._frame_ops()
-            ops += self._outline_ops(self._touched(changes, last_turn))
+            ops += self._outline_ops(update.turns)
             return self.log.add(ops) if ops else None
 
-    def snapshot(self) -> Snapshot:
-        """Everything the page shows now."""
-        follower = self.follower
-        with follower.reading:
+    def frame(self) -> Snapshot:
+        """What the page shows now beside the cards and the outline."""
+        with self.follower.reading:
             frame = self._frame()
-            outline = self._outline(turn.number for turn in follower.transcript.turns)
-            self._regions = frame | outline
-            regions = {
-                **frame,
-                "outline": Markup("").join(outline.values()),
-                "cards": self.renderer.all(),
-            }
-            return Snapshot(self.log.position, regions)
+            self._regions = frame | self._outline(self._recent_turns())
+            return Snapshot(self.log.position, dict(frame))
+
+    def snapshot(self) -> Snapshot:
+        """Everything there is to show now, all cards and all turns of the outline included."""
+        with self.follower.reading:
+            frame = self.frame()
+            turns = self.transcript.turns
+            outline = self._outline(turn.number for turn in turns)
+            whole = {"outline": Markup("").join(outline.values()), "cards": self.renderer.all()}
+            return Snapshot(frame.pos, {**frame.regions, **whole})
 
     def head(self) -> Head:
         """The top bar."""
@@ -159,7 +177,7 @@ class Feed:
         """The parts of the page that are small enough to be drawn anew each time."""
         summary = summary_of(self.follower)
         head = head_of(self.follower, summary)
-        vitals = vitals_of(self.follower.transcript, summary)
+        vitals = vitals_of(self.follower.tally, summary)
         return {
             "head": render("_head.html", head=head).strip(),
             "vitals": render("_vitals.html", vitals=vitals).strip(),
@@ -175,9 +193,19 @@ class Feed:
         items = {f"o{n}": outline_item(turns[n - turns[0].number]) for n in numbers}
         return {name: html for name, html in items.items() if html}
 
+    def _recent_turns(self) -> list[int]:
+        """The turns whose items in the outline are remembered: most changes are to them, and all
+        would be a page of their own.
+        """
+        return [turn.number for turn in self.transcript.turns[-3:]]
+
     def _outline_ops(self, numbers: Iterable[int]) -> list[Op]:
         items = self._outline(sorted(numbers))
-        return [Op("add", name, parent="outline", html=html) for name, html in self._news(items)]
+        news = self._news(items)
+        assert self._regions is not None
+        for name in items.keys() - {f"o{number}" for number in self._recent_turns()}:
+            del self._regions[name]
+        return [Op("add", name, parent="outline", html=html) for name, html in news]
 
     def _news(self, drawn: dict[str, Markup]) -> list[tuple[str, Markup]]:
         """What of this the page does not show yet."""
@@ -186,15 +214,6 @@ class Feed:
         news = [(name, html) for name, html in drawn.items() if shown.get(name) != html]
         shown.update(news)
         return news
-
-    def _touched(self, changes: Iterable[Change], last_turn: int) -> set[int]:
-        """The turns that may look different in the outline: those that were running since the
-        last look, for a turn can end without a card that changes, and those of changed cards.
-        """
-        transcript = self.follower.transcript
-        cards = (transcript.card(change.card or "") for change in changes)
-        running = range(last_turn, transcript.turn.number + 1)
-        return {*running, *(card.turn for card in cards if card is not None)}
 
     def _card_ops(self, changes: Sequence[Change]) -> list[Op] | None:
         """The changes to the cards, each drawn as it is now; None if that needs a new page.

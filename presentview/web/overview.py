@@ -13,8 +13,7 @@ from presentview import units
 from presentview.follow import Follower
 from presentview.records import Header
 from presentview.transcript.cards import Turn
-from presentview.transcript.fold import Transcript
-from presentview.transcript.summary import Summary, summarize
+from presentview.transcript.summary import Summary, Tally
 from presentview.web.templating import render
 
 __all__ = ["Head", "Row", "Total", "Vital", "head_of", "outline_item", "row_of", "vitals_of"]
@@ -98,13 +97,9 @@ def row_of(session: str, path: Path, header: Header, summary: Summary, changed_a
     )
 
 
-def vitals_of(transcript: Transcript, summary: Summary) -> tuple[Vital, ...]:
+def vitals_of(tally: Tally, summary: Summary) -> tuple[Vital, ...]:
     """The vital signs of a session."""
-    slowest = max(
-        (card for card in transcript.cards if card.kind == "tool" and card.duration_ms),
-        key=lambda card: card.duration_ms or 0,
-        default=None,
-    )
+    slowest = tally.slowest
     tokens = f"{summary.input_tokens:,} in · {summary.output_tokens:,} out"
     vitals = [
         Vital("Started", at=summary.started_at),
@@ -132,7 +127,7 @@ def outline_item(turn: Turn) -> Markup:
 
 def summary_of(follower: Follower) -> Summary:
     """The figures of the session that `follower` follows."""
-    return summarize(follower.transcript, alive=follower.alive, exists=follower.exists)
+    return follower.tally.summary(alive=follower.alive, exists=follower.exists)
 
 
 def _state_label(state: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import orjson
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
@@ -22,17 +23,25 @@ from presentview.web.faces import face_of
 from presentview.web.feeds import BatchLog, Feed, Snapshot, batches_json
 from presentview.web.hub import LIST, Hub
 from presentview.web.rawpage import raw_context
+from presentview.web.sessionmap import map_of
 from presentview.web.templating import render
+from presentview.web.views import DEPTHS, FILTERS, next_of, scope_of, view_of
+from presentview.web.windows import outline_around, piece, whole, window, window_json
 
 __all__ = [
     "as_json",
     "attachment",
     "body",
+    "cards",
     "download",
+    "kids",
+    "next_card",
     "not_found",
     "one_card",
+    "outline",
     "raw",
     "session_list",
+    "session_map",
     "since",
     "text",
     "transcript",
@@ -69,39 +78,150 @@ def _card(feed: Feed, request: Request) -> Card:
 
 
 async def session_list(request: Request) -> Response:
-    """`/`: the sessions, newest first."""
+    """`/`: the sessions; `?q=`, `?state=`, `?sort=` and `?page=` say which, in what order."""
     hub = _hub(request)
-    snapshot = await hub.list_now()
+    await hub.list_now()
     roots = hub.listing.roots
-    html = render(
-        "list.html",
-        rows=Markup(snapshot.regions["sessions"]),  # noqa: S704
-        position=snapshot.pos,
-        roots=[path_text(path) for path in (*roots.folders, *roots.sessions)],
-    )
-    return HTMLResponse(html)
+
+    def draw() -> str:
+        return render(
+            "list.html",
+            roots=[path_text(path) for path in (*roots.folders, *roots.sessions)],
+            **hub.listing.page(request.query_params),
+        )
+
+    return HTMLResponse(await hub.working(LIST, draw))
 
 
 async def transcript(request: Request) -> Response:
-    """`/s/<id>`: the session's transcript."""
+    """`/s/<id>`: the session's transcript, or the section of it around the card `?at=` names;
+    `?all` shows everything at once. What is left out is a view's to say.
+    """
     feed = await _feed(request)
+    view, at = view_of(request.query_params), request.query_params.get("at", "")
+    shows_all = "all" in request.query_params
 
     def draw() -> str:
-        snapshot = feed.snapshot()
-        regions = {name: Markup(html) for name, html in snapshot.regions.items()}  # noqa: S704
-        return render(
-            "session.html",
-            session=feed.ref.id,
-            position=snapshot.pos,
-            head=feed.head(),
-            regions=regions,
-        )
+        with feed.follower.reading:
+            snapshot = feed.frame()
+            row = feed.row(view)
+            shown = whole(row, feed.renderer) if shows_all else None
+            shown = shown or window(row, feed.renderer, feed.transcript, at)
+            return render(
+                "session.html",
+                session=feed.ref.id,
+                position=snapshot.pos,
+                head=feed.head(),
+                regions={name: Markup(html) for name, html in snapshot.regions.items()},  # noqa: S704
+                window=shown,
+                outline=outline_around(feed.transcript, shown.turn),
+                view=view,
+                session_map=map_of(row),
+                filters=FILTERS,
+                scope=scope_of(view, feed.transcript),
+                depths=tuple(DEPTHS),
+                kinds=" ".join(sorted(DEPTHS.get(view.depth, ()))),
+                newest=feed.transcript.tree.next_number - 1,
+                shows_all=shows_all and not shown.table,
+                too_many=len(row.cards) if shows_all and shown.table else 0,
+            )
 
     return HTMLResponse(await _hub(request).working(feed.ref.id, draw))
 
 
+async def cards(request: Request) -> Response:
+    """`/s/<id>/cards`: a section of cards for a page to fill in, as JSON with its position.
+
+    `?from=<card>` and `?until=<card>` ask for what lies between; `?at=<card>` for the window
+    around one. An answer without cards says that the page's sections are not as they were.
+    """
+    feed = await _feed(request)
+    query = request.query_params
+    view = view_of(query)
+
+    def draw() -> dict[str, Any]:
+        with feed.follower.reading:
+            row, find = feed.row(view), feed.transcript.card
+            answer: dict[str, Any] = {"pos": feed.log.position}
+            if start := find(query.get("from", "")):
+                until = query.get("until", "")
+                end = find(until)
+                known = bool(end) or not until
+                answer["cards"] = piece(row, feed.renderer, start, end) if known else None
+            else:
+                shown = window(row, feed.renderer, feed.transcript, query.get("at", ""))
+                answer |= window_json(shown)
+            return answer
+
+    return _Json(await _hub(request).working(feed.ref.id, draw))
+
+
+async def kids(request: Request) -> Response:
+    """`/s/<id>/kids/<card>`: cards nested in one, around the card `?at=` names or the first."""
+    feed = await _feed(request)
+
+    def draw() -> dict[str, Any]:
+        with feed.follower.reading:
+            owner = _card(feed, request)
+            at = feed.transcript.card(request.query_params.get("at", ""))
+            return {"pos": feed.log.position, "cards": feed.renderer.kids(owner, at)}
+
+    return _Json(await _hub(request).working(feed.ref.id, draw))
+
+
+async def outline(request: Request) -> Response:
+    """`/s/<id>/outline?turn=<n>`: the turns of the outline around one."""
+    feed = await _feed(request)
+    turn = _number(request, "turn", 0)
+
+    def draw() -> dict[str, Any]:
+        with feed.follower.reading:
+            found = outline_around(feed.transcript, turn)
+            return {"pos": feed.log.position, **msgspec.structs.asdict(found)}
+
+    return _Json(await _hub(request).working(feed.ref.id, draw))
+
+
+async def next_card(request: Request) -> Response:
+    """`/s/<id>/next?what=<error|edit|turn>&from=<card>`: the next card of a kind in a view,
+    `&back=1` for the one before, `&here=1` for the card itself if it is one.
+    """
+    feed = await _feed(request)
+    query = request.query_params
+    view = view_of(query)
+    options = {name: name in query for name in ("back", "here")}
+
+    def find() -> dict[str, Any]:
+        with feed.follower.reading:
+            start = query.get("from", "")
+            card = next_of(query.get("what", ""), feed.row(view).cards, start, **options)
+            return {"pos": feed.log.position, "card": card.id if card else ""}
+
+    return _Json(await _hub(request).working(feed.ref.id, find))
+
+
+async def session_map(request: Request) -> Response:
+    """`/s/<id>/map`: the marks of the map of a view."""
+    feed = await _feed(request)
+    view = view_of(request.query_params)
+
+    def draw() -> dict[str, Any]:
+        with feed.follower.reading:
+            return {"pos": feed.log.position, "map": map_of(feed.row(view))}
+
+    return _Json(await _hub(request).working(feed.ref.id, draw))
+
+
+def _number(request: Request, name: str, default: int) -> int:
+    """A number from the query, `default` where there is none."""
+    text = request.query_params.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else default
+
+
 async def since(request: Request) -> Response:
-    """`/s/<id>/since/<position>`: the batches after a position, or everything anew."""
+    """`/s/<id>/since/<position>`: the batches after a position, or what stands around the cards
+    anew.
+    """
     position, topic = request.path_params["position"], request.path_params["session"]
     hub = _hub(request)
     if topic == LIST:
@@ -109,7 +229,7 @@ async def since(request: Request) -> Response:
         log, draw = hub.listing.log, hub.listing.snapshot
     else:
         feed = await _feed(request)
-        log, draw = feed.log, feed.snapshot
+        log, draw = feed.log, feed.frame
     return _Json(await hub.working(topic, lambda: _missed(topic, log, draw, position)))
 
 
@@ -209,10 +329,7 @@ async def attachment(request: Request) -> Response:
 async def raw(request: Request) -> Response:
     """`/s/<id>/raw?line=<n>`: every record as it stands in the file, with its line."""
     feed = await _feed(request)
-    try:
-        first = max(1, int(request.query_params.get("line", "1")))
-    except ValueError:
-        first = 1
+    first = max(1, _number(request, "line", 1))
 
     def draw() -> str:
         with feed.follower.reading:

@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
@@ -101,6 +101,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     server.end()
 
 
+@pytest.fixture(autouse=True)
+def no_script_fails(context: BrowserContext) -> Iterator[None]:
+    """Scripts that raise are faults, whatever the page looks like."""
+    raised: list[str] = []
+    context.on("weberror", lambda error: raised.append(str(error.error.stack or error.error)))
+    yield
+    assert raised == []
+
+
 @pytest.fixture
 def folder(server: Server) -> Path:
     """A folder for sessions."""
@@ -183,29 +192,75 @@ def proxy() -> Iterator[Proxy]:
 
 # What a page shows
 
-_SHOWN = """() => {
+_FRAME = """() => {
   const shown = {};
-  for (const id of ["head", "problems", "vitals", "outline", "cards"]) {
-    const copy = document.getElementById(id).cloneNode(true);
-    for (const part of [copy, ...copy.querySelectorAll("[open]")]) part.removeAttribute("open");
-    for (const clock of copy.querySelectorAll("[data-clock]")) clock.replaceChildren();
-    for (const here of copy.querySelectorAll("[aria-current]")) {
-      here.removeAttribute("aria-current");
-    }
-    shown[id] = copy.outerHTML;
+  for (const id of ["head", "problems", "vitals"]) {
+    shown[id] = document.getElementById(id).outerHTML;
   }
   return shown;
 }"""
 
+# The cards that are in the page now: what each stands in, and its HTML alone, without what
+# scripts may change in a card.
+_CARDS = """() => [...document.querySelectorAll("#cards .card")].map((card) => {
+  const outer = card.parentElement.closest(".card");
+  const copy = card.cloneNode(true);
+  for (const kids of copy.querySelectorAll(".kids")) kids.replaceChildren();
+  for (const part of [copy, ...copy.querySelectorAll("[open]")]) part.removeAttribute("open");
+  for (const clock of copy.querySelectorAll("[data-clock]")) clock.replaceChildren();
+  return [card.id, outer?.id ?? "", copy.outerHTML];
+})"""
 
-def shown(page: Page) -> dict[str, str]:
-    """What a page shows, without what its scripts may change."""
-    page.wait_for_function("() => !document.querySelector('.htmx-request')")
-    found: dict[str, str] = page.evaluate(_SHOWN)
-    return found
+_BEGINNINGS = """async () => {
+  const answer = await presentview.ask("cards", { at: "" });
+  let number = 0;
+  return answer.table.split(" ").filter(Boolean)
+    .map((pair) => `c${number += Number(pair.split(",")[0])}`);
+}"""
 
 
-def shown_anew(context: BrowserContext, page: Page) -> dict[str, str]:
+class Shown(NamedTuple):
+    """What a page shows: the HTML of what stands around the cards, by id; and of each card, in
+    page order, with the id of the card it is nested in.
+    """
+
+    frame: dict[str, str]
+    cards: dict[str, tuple[str, str]]
+
+
+def settled(page: Page) -> None:
+    """Wait until the page is back in its place and has fetched what belongs there."""
+    page.wait_for_selector("body[data-restored]")
+    page.wait_for_function(
+        "() => presentview.rows.ready && !document.querySelector('.htmx-request')"
+    )
+
+
+def shown(page: Page) -> Shown:
+    """What a page shows, section by section, without what its scripts may change."""
+    settled(page)
+    cards: dict[str, tuple[str, str]] = {}
+    for first in page.evaluate(_BEGINNINGS):
+        page.evaluate("id => presentview.rows.goTo(id)", first)
+        settled(page)
+        for card, outer, html in page.evaluate(_CARDS):
+            assert cards.setdefault(card, (outer, html)) == (outer, html)
+    return Shown(page.evaluate(_FRAME), cards)
+
+
+def assert_same(live: Shown, opened: Shown) -> None:
+    """The same cards in the same places with the same HTML. Which nested ones are in the page
+    depends on what was opened: those of a page that was just opened are all in one that was
+    there the whole time.
+    """
+    assert live.frame == opened.frame
+    tops = [[card for card, (outer, _) in one.cards.items() if not outer] for one in (live, opened)]
+    assert tops[0] == tops[1]
+    for card, of_card in opened.cards.items():
+        assert live.cards[card] == of_card
+
+
+def shown_anew(context: BrowserContext, page: Page) -> Shown:
     """What another tab shows that opens the same address now."""
     tab = context.new_page()
     tab.goto(page.url)

@@ -20,6 +20,7 @@ from tests.browser.conftest import (
     Proxy,
     Serve,
     Server,
+    assert_same,
     page_of,
     shown,
     shown_anew,
@@ -40,9 +41,7 @@ def in_bursts(events: list[Event], random: Random) -> Iterator[list[Event]]:
 
 def assert_kept(context: BrowserContext, page: Page) -> None:
     wait_for_position(page)
-    live, opened = shown(page), shown_anew(context, page)
-    for region, html in opened.items():
-        assert live[region] == html
+    assert_same(shown(page), shown_anew(context, page))
 
 
 def test_a_page_that_watched_a_long_session_shows_what_a_new_one_shows(
