@@ -17,6 +17,7 @@ from presentview.records import Header, Record
 from presentview.sidecar import Scan
 from presentview.transcript.cards import Change, Place
 from presentview.transcript.fold import Transcript
+from presentview.transcript.opening import gc_paused
 
 __all__ = ["FoldedFile"]
 
@@ -77,7 +78,8 @@ class FoldedFile:
             turns_dropped=first.turns_dropped, cards_dropped=first.cards_dropped
         )
         alive = lock.is_alive(scan.path, writer=first.writer)
-        scan.feed(opened.file, self.transcript.feed, alive=alive)
+        with gc_paused():
+            scan.feed(opened.file, self.transcript.feed, alive=alive)
         self._mark = mark_of(scan, opened, stamp)
 
     def read_on(self, *, alive: bool, flipped: bool) -> tuple[Change, ...] | None:

@@ -22,6 +22,7 @@ FIRST_LINE_CHARS: Final = 160
 
 # what a card's body shows (web)
 PREVIEW_BYTES: Final = 64 * KIB
+STEP_CHARS: Final = 256 * KIB  # of a long text that a page asks for at a time (pages)
 MARKDOWN_BYTES: Final = 64 * KIB
 HIGHLIGHT_BYTES: Final = 32 * KIB
 HIGHLIGHT_LINE_CHARS: Final = 2000
@@ -43,10 +44,10 @@ RAW_LINES: Final = 200  # lines on one raw page
 RAW_LINE_BYTES: Final = 4 * KIB  # of each line on it
 
 SECTION_CARDS: Final = 50  # cards a page fills and empties at a time (sections)
-SECTION_WEIGHT: Final = 700  # elements, about, of a section that many cards would make too heavy
+SECTION_WEIGHT: Final = 450  # elements, about, of a section that many cards would make too heavy
 KIDS_CARDS: Final = 50  # nested cards that come with the card they are in (cards)
 ALL_CARDS: Final = 2_000  # cards on a page that shows everything at once (pages)
-OUTLINE_TURNS: Final = 60  # turns of the outline a page holds at a time (outline)
+OUTLINE_TURNS: Final = 40  # turns of the outline a page holds at a time (outline)
 FIND_QUERY_CHARS: Final = 200  # longer texts are found nowhere (find)
 FIND_HITS: Final = 50  # cards in one answer (find)
 FIND_CHUNK: Final = 32 * KIB  # bytes searched at a time: what a processor keeps close (find)

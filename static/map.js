@@ -60,4 +60,6 @@
   document.addEventListener("presentview:changed", () => { soon(); renewLater(); });
   document.addEventListener("presentview:anew", renewLater);
   soon();
+  // The page comes without its map: to draw that, all cards are looked at.
+  renew().catch(renewLater);
 })();

@@ -5,7 +5,7 @@
   const cards = document.getElementById("cards");
   if (!list || !cards || !window.presentview.rows) return;
   const rail = list.closest(".rail");
-  const KEPT = 180; // turns
+  const KEPT = 120; // turns
   const { rows } = window.presentview;
   let most = Number(list.dataset.most), busy = false, current = null;
 
@@ -27,7 +27,7 @@
     if (busy || turn > most || turn < Number(list.dataset.least) || !list.firstElementChild) return;
     busy = true;
     try {
-      const fresh = (await fetchAround(isLater ? turn + 19 : turn - 39)).filter((element) => !item(number(element)));
+      const fresh = (await fetchAround(isLater ? turn + 12 : turn - 26)).filter((element) => !item(number(element)));
       const before = list.scrollHeight;
       if (isLater) list.append(...fresh); else list.prepend(...fresh);
       if (!isLater) rail.scrollTop += list.scrollHeight - before;

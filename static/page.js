@@ -79,9 +79,30 @@
     const button = event.target.closest("[data-copy]");
     if (button) copy(button).catch(() => { button.textContent = "Cannot copy"; });
     if (event.target.closest("[data-theme-switch]")) switchTheme();
+    const step = event.target.closest(".more .step");
+    if (step) showMore(step).catch(() => { step.disabled = false; });
     const link = event.target.closest("[data-link]");
     if (link) copyLink(link).catch(() => { link.textContent = "Cannot copy"; });
   });
+
+  // The next step of a text too long to be shown at once, as it stands.
+  async function showMore(button) {
+    const more = button.closest(".more"), from = Number(more.dataset.from);
+    button.disabled = true;
+    const answer = await fetch(`${more.dataset.text}?from=${from}`);
+    if (!answer.ok) throw new Error(`answered ${answer.status}`);
+    const text = await answer.text();
+    const shown = document.createElement("pre");
+    shown.className = "out";
+    shown.textContent = text;
+    more.lastElementChild.before(shown);
+    const length = [...text].length, left = Number(more.dataset.cut) - length;
+    more.dataset.from = String(from + length);
+    more.dataset.cut = String(left);
+    button.disabled = false;
+    if (left > 0 && length) more.querySelector("span").textContent = `${left.toLocaleString("en")} more characters`;
+    else more.lastElementChild.remove();
+  }
 
   // An address that shows what is shown here, in another browser too.
   async function copyLink(button) {

@@ -8,7 +8,7 @@
   const page = document.body.dataset;
   const session = page.session, query = cards.dataset.query ?? "";
   const SECTION = 50; // cards
-  const NEAR = 1, FAR = 4; // screens around the view that are filled, and kept
+  const NEAR = 1, FAR = 2; // screens around the view that are filled, and kept
   const CLOSED = 48; // px, about, of a card that is not in the page
 
   const gap = () => { const element = document.createElement("div"); element.className = "gap"; return element; };
@@ -111,14 +111,15 @@
 
   const isNeeded = (section) => section.contains(document.activeElement) || getSelection()?.containsNode(section, true);
 
+  // What is focused or selected is kept for longer, but not for ever.
   function letGo() {
-    const [first, end] = around(FAR);
+    const [first, end] = around(FAR), [least, most] = around(3 * FAR);
     if (from >= first && to <= end) return;
     measure();
     hold(() => {
       const here = sections();
-      while (from < first && here.length > 1 && !isNeeded(here[0])) { drop(here.shift()); from += 1; }
-      while (to > end && here.length > 1 && !isNeeded(here.at(-1))) { drop(here.pop()); to -= 1; }
+      while (from < first && here.length > 1 && (from < least || !isNeeded(here[0]))) { drop(here.shift()); from += 1; }
+      while (to > end && here.length > 1 && (to > most || !isNeeded(here.at(-1)))) { drop(here.pop()); to -= 1; }
       setGaps();
     });
   }

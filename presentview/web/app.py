@@ -38,6 +38,7 @@ _ROUTES: Final = (
     Route("/s/{session}/kids/{card}", pages.kids, name="kids"),
     Route("/s/{session}/next", pages.next_card, name="next"),
     Route("/s/{session}/map", pages.session_map, name="map"),
+    Route("/s/{session}/band", pages.band, name="band"),
     Route("/s/{session}/outline", pages.outline, name="outline"),
     Route("/s/{session}/find", found, name="find"),
     Route("/s/{session}/card/{card}", pages.one_card, name="card"),
@@ -72,7 +73,7 @@ def create_app(roots: Roots, *, allowed: Sequence[Path] = ()) -> Starlette:
     """The app that shows the sessions under `roots`; files below `allowed` folders may be shown
     as attachments too. It must stand behind `presentview.web.security.Guard`.
     """
-    hub = Hub(roots)
+    hub = Hub(roots, allowed)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -89,7 +90,6 @@ def create_app(roots: Roots, *, allowed: Sequence[Path] = ()) -> Starlette:
         exception_handlers={404: _not_found},
     )
     app.state.hub = hub
-    app.state.allowed = tuple(allowed)
     app.state.begin_shutdown = hub.close
     return app
 

@@ -11,12 +11,13 @@ import msgspec
 import orjson
 from markupsafe import Markup
 
-from presentview.limits import PREVIEW_BYTES
+from presentview.limits import FILES_SHOWN, PREVIEW_BYTES, STATEMENTS_SHOWN, SUBJECT_CHARS
 from presentview.records import Attachment, Compaction
 from presentview.transcript.cards import Card, ToolCard
-from presentview.transcript.collab import ExpertCollab, read_collab
+from presentview.transcript.collab import ExpertCollab, Statement, read_collab
 from presentview.transcript.export import ReadPart, call_texts, part_text
 from presentview.transcript.todos import Todo, read_todos
+from presentview.web.allowance import Allowance, cut_diff
 from presentview.web.attachments import LookAt
 from presentview.web.render.diffs import parse_diff
 from presentview.web.templating import render
@@ -49,12 +50,16 @@ class NamedFile(msgspec.Struct, frozen=True):
 
 
 class Body(msgspec.Struct, frozen=True):
-    """What an opened card shows; `template` draws what applies to it."""
+    """What an opened card shows; `template` draws what applies to it.
+
+    `cut` characters of `text` are left out, `hidden` ones of everything else together.
+    """
 
     template: str
     card: Card
     text: str = ""
     cut: int = 0
+    hidden: int = 0
     args: str = ""
     command: str = ""
     err: str = ""
@@ -62,6 +67,7 @@ class Body(msgspec.Struct, frozen=True):
     diff: Markup = Markup("")
     todos: tuple[Todo, ...] = ()
     files: tuple[NamedFile, ...] = ()
+    more_files: int = 0
     collab: ExpertCollab | None = None
     compaction: Compaction | None = None
     note: str = ""
@@ -87,10 +93,9 @@ def body_of(card: Card, read: ReadPart, raw: str = "", look: LookAt | None = Non
         collab = read_collab(record.collab if record else None)
         if collab.is_empty:
             return Body("body/_unknown.html", card, text=raw)
-        return Body("body/_collab.html", card, collab=collab)
+        return _collab_body(card, collab)
     if card.kind == "compaction":
-        done = record.compaction if record else None
-        return Body("body/_compaction.html", card, compaction=done or Compaction())
+        return _compaction_body(card, (record.compaction if record else None) or Compaction())
     if card.kind == "unknown":
         return Body("body/_unknown.html", card, text=raw)
     text = part_text(card, read)
@@ -110,6 +115,33 @@ def full_text(card: Card, read: ReadPart, raw: str = "") -> str:
     return part_text(card, read)
 
 
+def _compaction_body(card: Card, done: Compaction) -> Body:
+    archive = done.archive[:PREVIEW_BYTES]
+    summary = done.summary[:PREVIEW_BYTES]
+    shown = Compaction(summary=summary, archive=archive)
+    cut = _over(done.summary)
+    return Body(
+        "body/_compaction.html", card, cut=cut, hidden=_over(done.archive), compaction=shown
+    )
+
+
+def _collab_body(card: Card, collab: ExpertCollab) -> Body:
+    """A discussion as far as it fits: the answer first, then what led to it."""
+    room = Allowance(4 * PREVIEW_BYTES)
+    task, synthesis = room.take(collab.task), room.take(collab.synthesis)
+    rounds: list[tuple[Statement, ...]] = []
+    left = STATEMENTS_SHOWN
+    for said in collab.rounds[:STATEMENTS_SHOWN]:
+        shown = said[:left]
+        left -= len(shown)
+        rounds.append(tuple(Statement(room.take(s.expert), room.take(s.text)) for s in shown))
+    every = sum(len(s.expert) + len(s.text) for said in collab.rounds for s in said)
+    told = sum(len(s.expert) + len(s.text) for said in rounds for s in said)
+    hidden = len(collab.task) - len(task) + len(collab.synthesis) - len(synthesis) + every - told
+    kept = ExpertCollab(task=task, synthesis=synthesis, rounds=tuple(rounds))
+    return Body("body/_collab.html", card, hidden=hidden, collab=kept)
+
+
 def _over(text: str) -> int:
     return max(0, len(text) - PREVIEW_BYTES)
 
@@ -124,29 +156,38 @@ def _call_body(card: ToolCard, read: ReadPart, look: LookAt | None) -> Body:
     prompt = _string(arguments, "prompt") if face == "agent" else ""
     shows_args = not (todos or command or prompt or (diff and face in ("edit", "write")))
     shows_args = shows_args and not _is_subject(arguments, card.face)
-    prose = face in ("agent", "web_search", "fetch")
+    shows_args = shows_args and texts.args not in ("", "{}")
+    err = texts.err if texts.err and texts.err not in texts.output else ""
+    drawn = cut_diff(diff)
+    kept = Allowance(4 * PREVIEW_BYTES)
+    shown_todos = tuple(Todo(kept.take(t.text), t.state) for t in todos[:STATEMENTS_SHOWN])
+    left_out = sum(len(todo.text) for todo in todos[STATEMENTS_SHOWN:])
+    hidden = (len(diff) - len(drawn), _over(err), _over(texts.args) if shows_args else 0)
     return Body(
         "body/_call.html",
         card,
         text=prompt[:PREVIEW_BYTES],
-        args=texts.args if shows_args and texts.args not in ("", "{}") else "",
-        command=command,
-        err=texts.err if texts.err and texts.err not in texts.output else "",
-        output=_output(texts.output, prose=prose),
-        diff=drawn_diff(diff, card.face) if diff else Markup(""),
-        todos=todos,
-        files=tuple(_named_file(file, look) for file in texts.attachments),
+        hidden=sum(max(0, chars) for chars in hidden) + kept.cut + left_out + _over(prompt),
+        args=texts.args[:PREVIEW_BYTES] if shows_args else "",
+        command=command[:PREVIEW_BYTES],
+        err=err[:PREVIEW_BYTES],
+        output=_output(texts.output, prose=face in ("agent", "web_search", "fetch")),
+        diff=drawn_diff(drawn, card.face) if drawn else Markup(""),
+        todos=shown_todos,
+        files=tuple(_named_file(file, look) for file in texts.attachments[:FILES_SHOWN]),
+        more_files=max(0, len(texts.attachments) - FILES_SHOWN),
         note=card.note,
     )
 
 
 def _named_file(file: Attachment, look: LookAt | None) -> NamedFile:
     expected = file.kind == "image" or file.path.lower().endswith(_IMAGE_NAMES)
+    path = file.path if len(file.path) <= SUBJECT_CHARS else file.path[:SUBJECT_CHARS] + "…"
     if look is None:
-        return NamedFile(file.path, is_image=expected)
+        return NamedFile(path, is_image=expected)
     found = look(file.path)
     reason = found.reason or ("not an image" if expected and not found.is_image else "")
-    return NamedFile(file.path, found.is_image, bool(found.reason), reason)
+    return NamedFile(path, found.is_image, bool(found.reason), reason)
 
 
 @lru_cache(maxsize=256)

@@ -12,6 +12,7 @@ from presentview.limits import DOM_DEPTH, KIDS_CARDS, PREVIEW_BYTES
 from presentview.records import Attachment
 from presentview.transcript.cards import Card, Place, ToolCard
 from presentview.transcript.export import call_texts
+from presentview.web.attachments import SessionFiles
 from presentview.web.bodies import Body, body_of, has_body
 from presentview.web.faces import face_of, usage_parts
 from presentview.web.templating import render
@@ -38,7 +39,9 @@ class CardRenderer:
     transcript must not change meanwhile: hold the follower's `reading`.
     """
 
-    def __init__(self, follower: Follower, session: str) -> None:
+    def __init__(self, follower: Follower, session: str, files: SessionFiles | None = None) -> None:
+        """Draw with the rules of `files` for what the session's attachments may show."""
+        self.files = files or SessionFiles(follower.session_path)
         self._follower = follower
         self._session = session
         self.has_flattened = False
@@ -190,7 +193,8 @@ class CardRenderer:
 
     def _body(self, card: Card) -> Body:
         raw = self.raw(card) if card.kind in ("unknown", "collab") else ""
-        return body_of(card, self._follower.record, raw)
+        look = self.files.looker(self._follower.header.workspace)
+        return body_of(card, self._follower.record, raw, look)
 
 
 def _cut(cards: Sequence[Card], index: int) -> _Nested:

@@ -11,7 +11,7 @@ import anyio.to_thread
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from presentview.limits import READ_CHUNK
+from presentview.limits import DOWNLOAD_CHUNK
 from presentview.openfile import read_at
 from presentview.units import path_text
 from presentview.web.render.controls import remove_unseen
@@ -54,6 +54,6 @@ class Download(Response):
 
     async def _pieces(self) -> AsyncIterator[bytes]:
         offset = 0
-        while piece := await anyio.to_thread.run_sync(read_at, self._fd, READ_CHUNK, offset):
+        while piece := await anyio.to_thread.run_sync(read_at, self._fd, DOWNLOAD_CHUNK, offset):
             yield piece
             offset += len(piece)

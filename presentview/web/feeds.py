@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -21,6 +22,7 @@ from presentview.transcript.cards import Card, Change
 from presentview.transcript.fold import Transcript
 from presentview.transcript.tree import condensed
 from presentview.units import path_text
+from presentview.web.attachments import SessionFiles
 from presentview.web.cards import CardRenderer
 from presentview.web.overview import Head, head_of, outline_item, summary_of, vitals_of
 from presentview.web.rows import Row, Rows
@@ -99,10 +101,12 @@ class Feed:
     Until there is a snapshot no page shows anything, and no change to it is worth drawing.
     """
 
-    def __init__(self, ref: SessionRef, epoch: str) -> None:
+    def __init__(self, ref: SessionRef, epoch: str, allowed: Iterable[Path] = ()) -> None:
+        """Files below the `allowed` folders may be shown as attachments too."""
         self.ref = ref
         self.follower = Follower(ref.path)
-        self.renderer = CardRenderer(self.follower, ref.id)
+        files = SessionFiles(self.follower.session_path, allowed)
+        self.renderer = CardRenderer(self.follower, ref.id, files)
         self.log = BatchLog(epoch)
         self._rows = Rows()
         # What a page at the log's position shows beside the cards; None while there is no page.

@@ -12,7 +12,7 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -72,7 +72,9 @@ class Stream:
 class Hub:
     """Sessions, their feeds and the streams that carry them to the pages."""
 
-    def __init__(self, roots: Roots) -> None:
+    def __init__(self, roots: Roots, allowed: Sequence[Path] = ()) -> None:
+        """Files below the `allowed` folders may be shown as attachments of any session."""
+        self._allowed = allowed
         self.epoch = os.urandom(4).hex()
         self.listing = Listing(roots, self.epoch)
         self._feeds: dict[str, Feed] = {}
@@ -94,7 +96,7 @@ class Hub:
                 ref = (await _in_thread(self.listing.scan)).get(session)
             if ref is None:
                 return None
-            feed = self._feeds.setdefault(session, Feed(ref, self.epoch))
+            feed = self._feeds.setdefault(session, Feed(ref, self.epoch, self._allowed))
         # The last one asked for is the last to go.
         self._feeds[session] = self._feeds.pop(session)
         await self._look(session)

@@ -14,9 +14,10 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from presentview.document import document_json
 from presentview.errors import AccessDenied
+from presentview.limits import STEP_CHARS
 from presentview.transcript.cards import Card
 from presentview.units import path_text
-from presentview.web.attachments import attachment_roots, open_attachment
+from presentview.web.band import Beside, beside
 from presentview.web.bodies import full_text
 from presentview.web.download import SANDBOX, Download, saved_as
 from presentview.web.faces import face_of
@@ -31,6 +32,7 @@ from presentview.web.windows import outline_around, piece, whole, window, window
 __all__ = [
     "as_json",
     "attachment",
+    "band",
     "body",
     "cards",
     "download",
@@ -116,7 +118,7 @@ async def transcript(request: Request) -> Response:
                 window=shown,
                 outline=outline_around(feed.transcript, shown.turn),
                 view=view,
-                session_map=map_of(row),
+                beside=_beside(feed, at_once=True),
                 filters=FILTERS,
                 scope=scope_of(view, feed.transcript),
                 depths=tuple(DEPTHS),
@@ -212,6 +214,24 @@ async def session_map(request: Request) -> Response:
     return _Json(await _hub(request).working(feed.ref.id, draw))
 
 
+async def band(request: Request) -> Response:
+    """`/s/<id>/band`: the band and the time by tool as they are now."""
+    feed = await _feed(request)
+
+    def draw() -> dict[str, Any]:
+        with feed.follower.reading:
+            found = _beside(feed)
+            return {"pos": feed.log.position, "band": found.band, "tools": found.tools}
+
+    return _Json(await _hub(request).working(feed.ref.id, draw))
+
+
+def _beside(feed: Feed, *, at_once: bool = False) -> Beside:
+    follower = feed.follower
+    version = (follower.size, follower.changed_at)
+    return beside(feed.transcript, feed.ref.id, version, at_once=at_once)
+
+
 def _number(request: Request, name: str, default: int) -> int:
     """A number from the query, `default` where there is none."""
     text = request.query_params.get(name, "")
@@ -284,12 +304,16 @@ async def body(request: Request) -> Response:
 
 
 async def text(request: Request) -> Response:
-    """`/s/<id>/text/<card>`: the whole text of a card, to copy or download."""
+    """`/s/<id>/text/<card>`: the whole text of a card, to copy or download; with `?from=<n>` a
+    step of it for the page to show, from character n (from 0).
+    """
     feed = await _feed(request)
+    start = _number(request, "from", -1)
 
     def read() -> str:
         card = _card(feed, request)
-        return full_text(card, feed.follower.record, feed.renderer.raw(card))
+        whole = full_text(card, feed.follower.record, feed.renderer.raw(card))
+        return whole if start < 0 else whole[start : start + STEP_CHARS]
 
     content = await _hub(request).working(feed.ref.id, read)
     return PlainTextResponse(
@@ -304,16 +328,12 @@ async def attachment(request: Request) -> Response:
     """
     feed = await _feed(request)
     index = request.path_params["index"]
-    follower = feed.follower
 
     def read() -> Response:
         named = feed.renderer.attachments(_card(feed, request))
         if index >= len(named):
             raise AccessDenied("this card names no such file", status=404)
-        workspace = follower.header.workspace
-        roots = attachment_roots(workspace, follower.session_path, request.app.state.allowed)
-        base = workspace or str(follower.session_path.parent)
-        found = open_attachment(named[index].path, base, roots)
+        found = feed.renderer.files.open(named[index].path, feed.follower.header.workspace)
         if found.image_type:
             only_shown = {"Content-Security-Policy": SANDBOX}
             return Response(found.data, media_type=found.image_type, headers=only_shown)

@@ -25,8 +25,13 @@ class Tick(NamedTuple):
 
 
 def map_of(row: Row) -> Markup:
-    """The marks of a row of cards as SVG."""
-    return render("_ticks.html", ticks=list(ticks(row))).strip()
+    """The marks of a row of cards as SVG, all of a kind in one path."""
+    paths: dict[str, list[str]] = {}
+    for tick in ticks(row):
+        paths.setdefault(tick.css_class, []).append(f"M3 {tick.at}h8v1.4h-8z")
+    return render(
+        "_ticks.html", paths={name: "".join(path) for name, path in paths.items()}
+    ).strip()
 
 
 def ticks(row: Row) -> Iterator[Tick]:

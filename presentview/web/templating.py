@@ -11,6 +11,7 @@ from markupsafe import Markup
 from presentview import units
 from presentview._assets import templates_dir
 from presentview._version import __version__
+from presentview.limits import PREVIEW_BYTES
 from presentview.web.render.filters import FILTERS
 
 __all__ = ["environment", "render"]
@@ -34,7 +35,7 @@ def environment() -> Environment:
         iso=units.iso,
         size=units.size,
     )
-    env.globals.update(plural=units.plural, version=__version__)
+    env.globals.update(plural=units.plural, version=__version__, preview=PREVIEW_BYTES)
     return env
 
 

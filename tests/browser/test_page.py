@@ -131,3 +131,24 @@ def test_a_session_can_be_read_without_javascript(
     expect(plain_page.locator("#cards .card")).to_have_count(2)
     plain_page.get_by_role("link", name="Raw").click()
     expect(plain_page.locator(".lines > li")).to_have_count(1 + len(NESTED))
+
+
+def test_a_long_output_is_shown_in_steps(server: Server, folder: Path, page: Page) -> None:
+    output = "".join(f"line {number} 😀\n" for number in range(40_000))
+    call = Tool(id="a", name="bash", args='{"command":"yes"}')
+    done = Tool(id="a", output=output)
+    records = [Record(kind=Kind.TOOL_DISPATCH, tool=call), Record(kind=Kind.TOOL_RESULT, tool=done)]
+    (folder / "s.present.jsonl").write_bytes(b"".join(encode(one) + b"\n" for one in records))
+    page.goto(server.url(page_of(folder / "s.jsonl")))
+    card = page.locator("#c1")
+    card.locator("summary").first.click()
+    more = card.locator(".more .step")
+    expect(card.locator(".more")).to_contain_text(f"{len(output) - 65_536:,} more characters")
+    more.click()
+    expect(more).to_be_enabled()
+    more.click()
+    expect(more).to_have_count(0)
+    shown = card.locator(".more .out").evaluate_all(
+        "all => all.map((pre) => pre.textContent).join('')"
+    )
+    assert (shown == output[65_536:]) is True, "what is shown is not what was recorded"

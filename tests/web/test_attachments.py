@@ -13,11 +13,20 @@ from presentview import limits
 from presentview.errors import AccessDenied
 from presentview.records import Attachment, Header, Kind, Record, Tool, encode, encode_header
 from presentview.sessions import Roots, session_id
+from presentview.transcript.cards import Part, ToolCard
+from presentview.web import attachments
 from presentview.web.app import create_app
-from presentview.web.attachments import attachment_roots, open_attachment
+from presentview.web.attachments import (
+    Look,
+    SessionFiles,
+    attachment_roots,
+    open_attachment,
+)
+from presentview.web.bodies import body_of
 from presentview.web.download import SANDBOX
 from presentview.web.network import resolve_policy
 from presentview.web.security import Guard
+from presentview.web.templating import render
 from tests.web.asking import TOKENS, Answer, ask, assert_sealed
 
 SECRET = b"what lies outside"
@@ -164,6 +173,176 @@ def test_a_link_that_is_swapped_in_meanwhile_shows_nothing(disk: Disk, what: str
         swapper.join()
     assert SECRET not in seen
     assert PNG in seen
+
+
+# The same, at the very moment between the check and the opening
+
+
+def _to_link(disk: Disk, path: Path) -> None:
+    path.unlink()
+    path.symlink_to(disk.outside / "secret.png")
+
+
+def _to_folder_link(disk: Disk, path: Path) -> None:
+    path.unlink()
+    path.parent.rmdir()
+    path.parent.symlink_to(disk.outside, target_is_directory=True)
+
+
+def _to_pipe(_: Disk, path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def _to_folder(_: Disk, path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def _to_nothing(_: Disk, path: Path) -> None:
+    path.unlink()
+
+
+def _to_much(_: Disk, path: Path) -> None:
+    os.truncate(path, limits.ATTACHMENT_BYTES + 1)
+
+
+@pytest.mark.parametrize("reads", [True, False], ids=["read", "looked at"])
+@pytest.mark.parametrize(
+    "swap", [_to_link, _to_folder_link, _to_pipe, _to_folder, _to_nothing, _to_much]
+)
+def test_what_a_file_becomes_after_the_check_is_not_shown(
+    disk: Disk, monkeypatch: pytest.MonkeyPatch, swap: Callable[[Disk, Path], None], reads: bool
+) -> None:
+    inner = disk.workspace / "inner"
+    inner.mkdir()
+    (inner / "secret.png").write_bytes(PNG)
+    real = attachments._open_below
+
+    def opened(root: Path, parts: tuple[str, ...]) -> int:
+        swap(disk, inner / "secret.png")
+        return real(root, parts)
+
+    monkeypatch.setattr(attachments, "_open_below", opened)
+    if reads:
+        refused(disk, "inner/secret.png")
+    else:
+        look = SessionFiles(disk.sessions / "s.jsonl").looker(os.fspath(disk.workspace))
+        assert look("inner/secret.png").reason
+
+
+def test_a_root_that_becomes_a_link_after_the_check_is_not_entered(
+    disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = attachments._open_below
+
+    def opened(root: Path, parts: tuple[str, ...]) -> int:
+        disk.workspace.rename(disk.top / "moved")
+        disk.workspace.symlink_to(disk.outside, target_is_directory=True)
+        return real(root, parts)
+
+    monkeypatch.setattr(attachments, "_open_below", opened)
+    refused(disk, "shot.png")
+
+
+# Looking without reading
+
+
+LOOKS = {
+    "shot.png": Look(is_image=True),
+    "notes.txt": Look(),
+    "fake.png": Look(),
+    "empty.png": Look(),
+    "nowhere.png": Look(reason="not found"),
+    "nowhere/x.png": Look(reason="not found"),
+    "shot.png/x": Look(reason="not found"),
+    "x" * 4096: Look(reason="not found"),
+    "a\0b": Look(reason="not found"),
+    "../../outside/secret.png": Look(reason="outside the session's workspace; --allow its folder"),
+    "/etc/passwd": Look(reason="outside the session's workspace; --allow its folder"),
+    "out.png": Look(reason="outside the session's workspace; --allow its folder"),
+    "folder": Look(reason="no regular file"),
+    "large.png": Look(reason="too large to be shown: more than 20 MiB"),
+}
+
+
+@pytest.mark.parametrize("recorded", LOOKS, ids=[str(n) for n in range(len(LOOKS))])
+def test_a_look_says_what_opening_would_do(disk: Disk, recorded: str) -> None:
+    (disk.workspace / "notes.txt").write_bytes(b"notes")
+    (disk.workspace / "fake.png").write_bytes(b"<svg onload=alert(1)>")
+    (disk.workspace / "empty.png").write_bytes(b"")
+    (disk.workspace / "folder").mkdir()
+    (disk.workspace / "out.png").symlink_to(disk.outside / "secret.png")
+    with open(disk.workspace / "large.png", "wb") as file:
+        file.write(PNG)
+        file.truncate(limits.ATTACHMENT_BYTES + 1)
+    files = SessionFiles(disk.sessions / "s.jsonl")
+    workspace = os.fspath(disk.workspace)
+    look = files.looker(workspace)(recorded)
+    assert look == LOOKS[recorded]
+    if look.reason:
+        with pytest.raises(AccessDenied) as caught:
+            files.open(recorded, workspace)
+        assert caught.value.reason == look.reason
+    else:
+        assert bool(files.open(recorded, workspace).image_type) == look.is_image
+
+
+def test_what_the_person_allows_can_be_looked_at(disk: Disk) -> None:
+    (disk.outside / "secret.png").write_bytes(PNG)
+    name = os.fspath(disk.outside / "secret.png")
+    session = disk.sessions / "s.jsonl"
+    assert SessionFiles(session).looker("")(name).reason
+    assert SessionFiles(session, [disk.outside]).looker("")(name) == Look(is_image=True)
+
+
+def body_with(disk: Disk, *files: Attachment) -> str:
+    """The body of a call that names these files."""
+    record = Record(kind=Kind.TOOL_RESULT, tool=Tool(id="t", attachments=files))
+    card = ToolCard(1, "tool", 1, result=record)
+
+    def read(part: Part) -> Record:
+        assert isinstance(part, Record)
+        return part
+
+    look = SessionFiles(disk.sessions / "s.jsonl").looker(os.fspath(disk.workspace))
+    body = body_of(card, read, look=look)
+    return render("body/_body.html", body=body, session="5e55", card_id=card.id)
+
+
+def test_an_image_is_drawn_and_any_other_file_is_offered(disk: Disk) -> None:
+    (disk.workspace / "notes.txt").write_bytes(b"notes")
+    (disk.workspace / "shot").write_bytes(PNG)
+    html = body_with(disk, Attachment("notes.txt"), Attachment("shot"))
+    assert html.count("<img") == 1
+    assert '<a href="/s/5e55/file/c1/0" download>' in html
+    assert '<a href="/s/5e55/file/c1/1"><img src="/s/5e55/file/c1/1"' in html
+    assert "badge" not in html
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("nowhere.png", "not found"),
+        ("/etc/passwd", "outside the session&#39;s workspace; --allow its folder"),
+        (".", "outside the session&#39;s workspace; --allow its folder"),
+    ],
+)
+def test_a_file_that_cannot_be_had_is_a_label_that_says_why(
+    disk: Disk, path: str, why: str
+) -> None:
+    html = body_with(disk, Attachment(path, "image"))
+    assert f'<span class="missing"><span>{path}</span>: {why}</span>' in html
+    assert "<img" not in html
+    assert "/file/" not in html
+
+
+def test_an_image_that_is_none_is_offered_with_a_word(disk: Disk) -> None:
+    (disk.workspace / "a.png").write_bytes(b"<script>alert(1)</script>")
+    html = body_with(disk, Attachment("a.png"))
+    assert "<img" not in html
+    assert 'href="/s/5e55/file/c1/0" download' in html
+    assert "not an image" in html
 
 
 # What may be read

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from presentview.limits import KIDS_CARDS, SECTION_CARDS
+from presentview.limits import KIDS_CARDS, OUTLINE_TURNS, SECTION_CARDS
 from presentview.records import Header, Kind, Record, Tool, encode, encode_header
 from presentview.sessions import SessionRef
 from presentview.transcript.cards import Card
@@ -235,7 +235,7 @@ def test_the_outline_is_a_stretch_around_a_turn() -> None:
         for wanted in (0, 1, 150, 300, 10_000):
             found = outline_around(session.feed.transcript, wanted)
             items = [e.attributes["id"] for e in parse(found.items)]
-            assert items == [f"o{n}" for n in range(max(found.first, 1), found.first + 60)]
+            assert items == [f"o{n}" for n in range(max(found.first, 1), found.first + OUTLINE_TURNS)]
             assert (found.least, found.most) == (0, 300)
             if 1 <= wanted <= 300:
                 assert f"o{wanted}" in items
