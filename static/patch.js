@@ -151,6 +151,8 @@
 
   function container(id) {
     const element = document.getElementById(id);
+    // Where everything is shown at once, all cards stand in the one section there is.
+    if (id === "cards") return part(element, ".sec") ?? element;
     if (!element || !isCard(element)) return element;
     const details = part(element, "details");
     let kids = part(details, ".kids");
@@ -201,7 +203,12 @@
       if (op.parent === "outline") { window.presentview.takeTurn?.(fresh); return true; }
       tell(fresh, true);
       if (isTop(op)) return addAtTop(op, fresh);
-      if (isElsewhere(op)) { old?.remove(); return true; }
+      if (isElsewhere(op)) {
+        old?.remove();
+        // It may be looked for in this view, nested in a card that is not.
+        if (rows().isFiltered && isCard(fresh) && rows().isShown(fresh)) renewSoon();
+        return true;
+      }
       if (!old) {
         if (!put(op, fresh)) return false;
         entered(fresh);

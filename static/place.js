@@ -43,10 +43,13 @@
 
   function saveSoon() { clearTimeout(timer); timer = setTimeout(save, SAVE_AFTER); }
 
+  // Of a turn or sub-agent that is shown alone everything is open, but for what the reader closed.
+  const opensAll = new URLSearchParams(location.search).has("focus");
+
   function restoreCards(root) {
     for (const card of [root, ...root.querySelectorAll(".card")]) {
-      const own = details(card), open = chosen.get(card.id);
-      if (own && open !== undefined && own.open !== open) own.open = open;
+      const own = details(card), open = chosen.get(card.id) ?? (opensAll || own?.open);
+      if (own && card.classList.contains("card") && own.open !== open) own.open = open;
     }
   }
 
@@ -56,6 +59,7 @@
       const first = target.querySelector(":scope > .card")?.id;
       if (target.open) chosen.set(`r${first}`, true); else chosen.delete(`r${first}`);
     } else if (card?.classList.contains("card")) {
+      if (opensAll && target.open) return;
       chosen.delete(card.id);
       if (target.open !== card.hasAttribute("data-open")) chosen.set(card.id, target.open);
     }

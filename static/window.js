@@ -33,7 +33,7 @@
     for (const card of cards.querySelectorAll(".card")) {
       if (found && !found.card.contains(card)) break;
       const box = card.getBoundingClientRect();
-      if (box.height && box.bottom > top) found = { card, offset: box.top - top + 1 };
+      if (box.height && box.bottom > top && card.checkVisibility()) found = { card, offset: box.top - top + 1 };
     }
     return found;
   }
@@ -149,6 +149,7 @@
   }
 
   async function step() {
+    measure();
     let [first, end] = around(NEAR);
     if (end <= from || first >= to) {
       // Far from everything that is here: nothing to keep in its place.
@@ -286,7 +287,7 @@
     }
     if (beforeId) return false;
     const section = isFull ? begin(card) : sections().at(-1);
-    last = section.childElementCount + 1;
+    last = section.querySelectorAll(":scope > .card, :scope > .run > .card").length + 1;
     section.append(card);
     return true;
   }

@@ -50,6 +50,10 @@ class CardRenderer:
         """Every card, nested ones inside their parents."""
         return self._siblings(self._follower.transcript.cards, self._all_nested)
 
+    def whole(self, cards: Sequence[Card]) -> Markup:
+        """Cards that stand side by side with everything nested in them."""
+        return self._siblings(cards, self._all_nested, cards[0].depth if cards else 0)
+
     def tree(self, card: Card) -> Markup:
         """One card with everything nested in it."""
         return self._siblings([card], self._all_nested, card.depth)

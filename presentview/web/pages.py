@@ -27,7 +27,7 @@ from presentview.web.rawpage import raw_context
 from presentview.web.sessionmap import map_of
 from presentview.web.templating import render
 from presentview.web.views import DEPTHS, FILTERS, next_of, scope_of, view_of
-from presentview.web.windows import outline_around, piece, whole, window, window_json
+from presentview.web.windows import fits_one_page, outline_around, piece, whole, window, window_json
 
 __all__ = [
     "as_json",
@@ -126,6 +126,7 @@ async def transcript(request: Request) -> Response:
                 newest=feed.transcript.tree.next_number - 1,
                 shows_all=shows_all and not shown.table,
                 too_many=len(row.cards) if shows_all and shown.table else 0,
+                fits_one_page=fits_one_page(row),
             )
 
     return HTMLResponse(await _hub(request).working(feed.ref.id, draw))

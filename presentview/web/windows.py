@@ -14,7 +14,7 @@ import msgspec
 from markupsafe import Markup
 
 from presentview.limits import ALL_CARDS, OUTLINE_TURNS, SECTION_CARDS
-from presentview.transcript.cards import Card, Turn
+from presentview.transcript.cards import Card, ToolCard, Turn
 from presentview.transcript.fold import Transcript
 from presentview.web.cards import CardRenderer
 from presentview.web.overview import outline_item
@@ -22,7 +22,16 @@ from presentview.web.rows import Row
 from presentview.web.sections import section_at
 from presentview.web.templating import render
 
-__all__ = ["Outline", "Window", "outline_around", "piece", "whole", "window", "window_json"]
+__all__ = [
+    "Outline",
+    "Window",
+    "fits_one_page",
+    "outline_around",
+    "piece",
+    "whole",
+    "window",
+    "window_json",
+]
 
 
 class Window(msgspec.Struct, frozen=True):
@@ -88,10 +97,22 @@ def window(row: Row, renderer: CardRenderer, transcript: Transcript, at: str) ->
 
 
 def whole(row: Row, renderer: CardRenderer) -> Window | None:
-    """All of a row at once, None if it is too long for that."""
-    if len(row.cards) > ALL_CARDS:
+    """All of a row at once with everything nested in it, None if that is too much for a page."""
+    if not fits_one_page(row):
         return None
-    return Window(_section(row.cards, renderer, None), 0, "", len(row.cards), 0, 0, "", "", "", 0)
+    html = Markup("")
+    if row.cards:
+        cards = renderer.whole(row.cards)
+        html = render("_section.html", first=row.cards[0].id, cards=cards).strip()
+    return Window(html, 0, "", len(row.cards), 0, 0, "", "", "", 0)
+
+
+def fits_one_page(row: Row) -> bool:
+    """Whether a row and everything nested in it is little enough for a page of its own."""
+    if len(row.cards) > ALL_CARDS:
+        return False
+    nested = sum(card.steps for card in row.cards if isinstance(card, ToolCard))
+    return len(row.cards) + nested <= ALL_CARDS
 
 
 def piece(row: Row, renderer: CardRenderer, start: Card, until: Card | None) -> str | None:

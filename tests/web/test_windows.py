@@ -235,7 +235,9 @@ def test_the_outline_is_a_stretch_around_a_turn() -> None:
         for wanted in (0, 1, 150, 300, 10_000):
             found = outline_around(session.feed.transcript, wanted)
             items = [e.attributes["id"] for e in parse(found.items)]
-            assert items == [f"o{n}" for n in range(max(found.first, 1), found.first + OUTLINE_TURNS)]
+            assert items == [
+                f"o{n}" for n in range(max(found.first, 1), found.first + OUTLINE_TURNS)
+            ]
             assert (found.least, found.most) == (0, 300)
             if 1 <= wanted <= 300:
                 assert f"o{wanted}" in items
