@@ -9,7 +9,16 @@ from typing import Final, NamedTuple
 
 from presentview.transcript.cards import ToolCard
 
-__all__ = ["ABSURD", "BACKWARD", "LONGEST_MS", "Ran", "counted_ms", "is_absurd", "ran"]
+__all__ = [
+    "ABSURD",
+    "BACKWARD",
+    "LONGEST_MS",
+    "Ran",
+    "counted_ms",
+    "is_absurd",
+    "ran",
+    "ran_as_recorded",
+]
 
 ABSURD: Final = "absurd"
 """Marks a call whose duration cannot be true."""
@@ -86,8 +95,17 @@ def ran_as_recorded(card: ToolCard) -> Ran:
 
 
 def counted_ms(card: ToolCard) -> int | None:
-    """How long a call took in ms, None where that is not known or cannot be true.
+    """How long a call took in ms by its own records, None where that is not known or cannot be
+    true.
 
-    What adds up or compares durations uses this one; `Card.duration_ms` is what is shown.
+    What adds up or compares durations uses this; `ToolCard.duration_ms` is what is shown.
     """
-    return ran_as_recorded(card).duration
+    if card.result is None:
+        return None
+    asked, end = card.at or None, card.ended_at or None
+    duration = card.recorded_ms
+    if not duration:
+        if asked is None or end is None:
+            return None
+        duration = end - asked
+    return None if is_absurd(duration, asked, end) else duration

@@ -5,21 +5,20 @@ What is found here is a bound: a session lasted at least as long, and no more of
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple, TypeAlias, cast
 
-from presentview.transcript.cards import Card, Part, Place, ToolCard
-from presentview.transcript.durations import Ran, ran
+from presentview.transcript.cards import Card, Place, ToolCard
+from presentview.transcript.durations import Ran, is_absurd, ran, ran_as_recorded
 from presentview.transcript.fold import Transcript
 
-__all__ = ["DISAGREES", "Schedule", "Window", "needs_schedule", "schedule"]
-
-DISAGREES: Final = "disagrees"
-"""Marks a call for which there is no time between the recorded times around it."""
+__all__ = ["Schedule", "Window", "needs_schedule", "schedule"]
 
 _DISPATCH: Final = 0
 _RESULT: Final = 1
 _OTHER: Final = 2
+_MARKED: Final = frozenset({"prompt", "compaction", "retry", "notice", "turn_error"})
+"""The cards, other than calls, of which one wants to know when they were."""
 
 
 class Window(NamedTuple):
@@ -38,9 +37,10 @@ class Window(NamedTuple):
 class Schedule(NamedTuple):
     """The times of a session of which not all are recorded.
 
-    `times` has when the cards without a time happened, by their numbers; `calls` when each call
-    ran, `disagreeing` the numbers of those that do not fit, `inferred` of those that were
-    scheduled in part; `turns` is when the turns lasted that have no recorded time.
+    `times` has when prompts, errors and the like without a time were, by their numbers; `calls`
+    when calls ran, `inferred` the numbers of those that were scheduled in part, `disagreeing`
+    of those that do not fit between the recorded times around them; `turns` has the turns whose
+    beginning is not recorded, `whole` the session.
     """
 
     times: dict[int, int]
@@ -51,16 +51,19 @@ class Schedule(NamedTuple):
     whole: Window | None
 
 
-class _Event(NamedTuple):
-    """A record of a card: where it lies, when it was (0: not recorded), what it is."""
-
-    key: float
-    at: int
-    what: int
-    card: Card
+# A record of a card: where it lies, its card's number, when it was (0: not recorded), what it is,
+# and the card. One is made for each record of a long session; a plain tuple is made fastest.
+_Event: TypeAlias = tuple[float, int, int, int, Card]
 
 
-def needs_schedule(transcript: Transcript, calls: list[ToolCard]) -> bool:
+class _Around(NamedTuple):
+    """For each record the last recorded time up to it, and the next one from it on."""
+
+    earlier: list[int | None]
+    later: list[int | None]
+
+
+def needs_schedule(transcript: Transcript, calls: Sequence[ToolCard]) -> bool:
     """Whether a time is missing that the order of the records would give a bound for."""
     if not transcript.first_at:
         return True
@@ -79,162 +82,162 @@ def schedule(transcript: Transcript) -> Schedule:
     What lies between recorded times stays between them. What comes before the first recorded
     time ends there; where there is none at all, the session begins at 0.
     """
-    events = sorted(_events(transcript), key=lambda event: event.key)
-    return _Scheduler(transcript, events).run()
+    events = _events(transcript)
+    events.sort()
+    around = _recorded_around(events)
+    times, disagreeing = _times(events, around)
+    calls, inferred = _calls(events, around, times)
+    return Schedule(
+        {
+            number: time
+            for (_, number, at, what, _), time in zip(events, times, strict=True)
+            if what == _OTHER and not at
+        },
+        calls,
+        inferred,
+        disagreeing,
+        _turns(transcript, events, times),
+        _whole(transcript, events, times),
+    )
 
 
 def _was_dispatched(card: ToolCard) -> bool:
     """Whether its dispatch is a record of its own."""
-    return card.kind == "tool" and card.dispatch is not None and card.dispatch != card.result
+    return card.kind == "tool" and card.dispatch is not None and card.dispatch is not card.result
 
 
-def _events(transcript: Transcript) -> Iterator[_Event]:
+def _events(transcript: Transcript) -> list[_Event]:
     ends = {
-        turn.number - 1: turn.prompt.number - 0.5 for turn in transcript.turns if turn.prompt
+        turn.number - 1: turn.prompt.number - 0.5
+        for turn in transcript.turns
+        if turn.prompt is not None
     }
     last = transcript.tree.next_number
+    events: list[_Event] = []
+    add = events.append
+    key: float
     for card in transcript.walk():
+        number = card.number
         if isinstance(card, ToolCard):
-            if _was_dispatched(card):
-                yield _Event(_key(card.dispatch, card.number), card.at, _DISPATCH, card)
-            if card.result is not None:
-                key = _key(card.result, ends.get(card.turn, last))
-                yield _Event(key, card.ended_at, _RESULT, card)
-        elif card.parts and card.kind != "collab":
-            # A message that is whole lies where it ended; what repeats lies where it began.
-            ended = card.ended_at if card.kind != "notice" else 0
-            yield _Event(_key(card.parts[-1], card.number), ended or card.at, _OTHER, card)
+            dispatch, result = card.dispatch, card.result
+            if dispatch is not None and dispatch is not result and card.kind == "tool":
+                key = dispatch.offset if isinstance(dispatch, Place) else number
+                add((key, number, card.at, _DISPATCH, card))
+            if result is not None:
+                # A record without a place is ordered by its card, a result at its turn's end.
+                end = ends.get(card.turn, last)
+                key = result.offset if isinstance(result, Place) else end
+                add((key, number, card.ended_at, _RESULT, card))
+        elif card.parts and (card.at or card.kind in _MARKED) and card.kind != "collab":
+            # A message that is whole lies where it ended, what is repeated where it began.
+            at = card.at if card.kind == "notice" else card.ended_at or card.at
+            part = card.parts[-1]
+            key = part.offset if isinstance(part, Place) else number
+            add((key, number, at, _OTHER, card))
+    return events
 
 
-def _key(part: Part | None, number: float) -> float:
-    """Where a record lies among the others: without a place, by the number of its card."""
-    return part.offset if isinstance(part, Place) else number
+def _recorded_around(events: Sequence[_Event]) -> _Around:
+    if not any(at for _, _, at, _, _ in events):
+        unknown: list[int | None] = [None] * len(events)
+        return _Around(unknown, unknown)
+    earlier: list[int | None] = []
+    later: list[int | None] = []
+    for found, ordered in ((earlier, events), (later, reversed(events))):
+        nearest: int | None = None
+        for _, _, at, _, _ in ordered:
+            nearest = at or nearest
+            found.append(nearest)
+    later.reverse()
+    return _Around(earlier, later)
 
 
-class _Scheduler:
-    """One pass over the records of a session in their order."""
+def _times(events: Sequence[_Event], around: _Around) -> tuple[list[int], set[int]]:
+    """When each record was, and the numbers of the cards that do not fit."""
+    times: list[int] = []
+    disagreeing: set[int] = set()
+    dispatched: dict[int, int] = {}
+    now = 0
+    for index, (_, number, at, what, card) in enumerate(events):
+        earlier, later = around.earlier[index], around.later[index]
+        if at:
+            if index and around.earlier[index - 1] is None:
+                times = [time + at - now for time in times]
+            now = at
+        else:
+            if what == _RESULT and number in dispatched:
+                asked = dispatched[number]
+                recorded = cast("ToolCard", card).recorded_ms
+                if recorded and not is_absurd(recorded, around.earlier[asked], later):
+                    now = max(now, times[asked] + recorded)
+            if earlier is not None and later is not None and now > later:
+                disagreeing.add(number)
+                now = max(earlier, later)
+        if what == _DISPATCH:
+            dispatched[number] = index
+        times.append(now)
+    return times, disagreeing
 
-    def __init__(self, transcript: Transcript, events: list[_Event]) -> None:
-        self.transcript = transcript
-        self.events = events
-        self.now = 0
-        self.last: int | None = None
-        self.floating: list[dict[int, int]] = []
-        self.asked: dict[int, int] = {}
-        self.ended: dict[int, int] = {}
-        self.times: dict[int, int] = {}
-        self.earliest: dict[int, int | None] = {}
-        self.latest: dict[int, int | None] = {}
-        self.inferred: set[int] = set()
-        self.disagreeing: set[int] = set()
-        self.begins: dict[int, int] = {}
-        self.ends: dict[int, int] = {}
 
-    def run(self) -> Schedule:
-        """Go through the records and put together what was found."""
-        following = self._following()
-        turn = self.transcript.turns[0].number
-        began = self._first_time()
-        for event, latest in zip(self.events, following, strict=True):
-            at = self._time_of(event, latest)
-            self.now = at
-            if event.card.kind == "prompt":
-                turn = event.card.turn
-                self.begins[turn] = at
-            self.ends[turn] = at
-            if event.what == _DISPATCH:
-                self.asked[event.card.number] = at
-                self.earliest[event.card.number] = self.last
-            elif event.what == _RESULT:
-                self.ended[event.card.number] = at
-            elif not event.card.at:
-                self.times[event.card.number] = at
-        return Schedule(
-            self.times,
-            dict(self._calls()),
-            self.inferred,
-            self.disagreeing,
-            self._turns(),
-            self._whole(began),
-        )
+def _calls(
+    events: Sequence[_Event], around: _Around, times: Sequence[int]
+) -> tuple[dict[int, Ran], set[int]]:
+    """When each call ran that has a dispatch or a result, and which were scheduled in part."""
+    calls: dict[int, Ran] = {}
+    inferred: set[int] = set()
+    dispatched: dict[int, int] = {}
+    for index, (_, number, at, what, card) in enumerate(events):
+        if what == _OTHER:
+            continue
+        if not at:
+            inferred.add(number)
+        if what == _DISPATCH:
+            dispatched[number] = index
+            if cast("ToolCard", card).result is None:
+                calls[number] = Ran(times[index], None, None, None)
+            continue
+        call = cast("ToolCard", card)
+        if call.at and at:
+            calls[number] = ran_as_recorded(call)
+            continue
+        asked = dispatched.get(number)
+        since = earlier = None
+        if asked is not None:
+            since, earlier = times[asked], around.earlier[asked]
+        later = around.later[index]
+        if not call.recorded_ms:
+            # From a record to one that was scheduled is no duration.
+            earlier = later = None
+        calls[number] = ran(call.recorded_ms, since, times[index], earlier, later, ended=True)
+    return calls, inferred
 
-    def _first_time(self) -> int:
-        """When the first record was. What comes before the first recorded time is scheduled
-        first as if it began at 0, to learn how long it takes.
-        """
-        for index, event in enumerate(self.events):
-            if event.at:
-                before = _Scheduler(self.transcript, self.events[:index])
-                for earlier in before.events:
-                    before.now = before._time_of(earlier, None)
-                    before.asked[earlier.card.number] = before.now
-                self.now = event.at - before.now
-                break
-        return self.now
 
-    def _following(self) -> list[int | None]:
-        """For each record, the next recorded time: its own, or that of one behind it."""
-        found: list[int | None] = []
-        upcoming: int | None = None
-        for event in reversed(self.events):
-            upcoming = event.at or upcoming
-            found.append(upcoming)
-        found.reverse()
-        return found
+def _turns(
+    transcript: Transcript, events: Sequence[_Event], times: Sequence[int]
+) -> dict[int, Window]:
+    """When the turns without a recorded beginning were, by the records that lie in them."""
+    begins: dict[int, int] = {}
+    ends: dict[int, int] = {}
+    number = transcript.turns[0].number
+    for (_, _, _, what, card), at in zip(events, times, strict=True):
+        if what == _OTHER and card.kind == "prompt":
+            number = card.turn
+        begins.setdefault(number, at)
+        ends[number] = at
+    return {
+        turn.number: Window(begins[turn.number], ends[turn.number], inferred=True)
+        for turn in transcript.turns
+        if not turn.at and begins.get(turn.number, 1) <= ends.get(turn.number, 0)
+    }
 
-    def _time_of(self, event: _Event, latest: int | None) -> int:
-        number = event.card.number
-        if event.what == _RESULT:
-            self.latest[number] = latest
-        if event.at:
-            self.last = event.at
-            return event.at
-        if event.what != _OTHER:
-            self.inferred.add(number)
-        at = self.now
-        if event.what == _RESULT and number in self.asked:
-            assert isinstance(event.card, ToolCard)
-            recorded = event.card.recorded_ms
-            earliest = self.earliest.get(number)
-            how = ran(recorded, None, None, earliest, latest, ended=True)
-            if recorded and not how.absurd:
-                at = max(at, self.asked[number] + recorded)
-        if self.last is not None and latest is not None and at > latest:
-            self.disagreeing.add(number)
-            at = max(self.last, latest) if latest >= self.last else self.now
-        return at
 
-    def _calls(self) -> Iterator[tuple[int, Ran]]:
-        for event in self.events:
-            number, card = event.card.number, event.card
-            if not isinstance(card, ToolCard) or (event.what == _DISPATCH and card.result):
-                continue
-            known = number not in self.inferred
-            earliest, latest = self.earliest.get(number), self.latest.get(number)
-            if not (known or card.recorded_ms):
-                # The time between two records of which one is scheduled is no duration.
-                earliest = latest = None
-            yield (
-                number,
-                ran(
-                    card.recorded_ms,
-                    self.asked.get(number),
-                    self.ended.get(number),
-                    earliest,
-                    latest,
-                    ended=card.result is not None,
-                ),
-            )
-
-    def _turns(self) -> dict[int, Window]:
-        windows: dict[int, Window] = {}
-        for turn in self.transcript.turns:
-            number = turn.number
-            if turn.at or number not in self.ends:
-                continue
-            end = self.ends[number]
-            start = self.begins.get(number, end)
-            if turn.prompt is None and self.events:
-                start = self.first
-            windows[number] = Window(start, end, inferred=True)
-        return windows
+def _whole(transcript: Transcript, events: Sequence[_Event], times: Sequence[int]) -> Window | None:
+    """When the session was. A record that makes no card has a recorded time or is passed over."""
+    first, last = transcript.first_at, transcript.last_at
+    if not events:
+        return Window(first, last) if first and last >= first else None
+    knows_start, knows_end = bool(events[0][2]), bool(events[-1][2])
+    start = first if knows_start else times[0]
+    end = last if knows_end else max(times[-1], last)
+    inferred = not knows_start or end != last
+    return Window(start, end, inferred) if end >= start else None

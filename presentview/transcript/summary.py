@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from presentview.transcript.cards import Card, Change, ToolCard, Turn
+from presentview.transcript.durations import counted_ms
 from presentview.transcript.fold import INTERRUPTION, Transcript
 
 __all__ = ["SessionState", "Summary", "Tally", "session_state", "summarize"]
@@ -118,7 +119,7 @@ class Tally:
             for card in cards
             if isinstance(card, ToolCard) and card.kind == "tool" and card.parent is None
         )
-        ended = ((card.duration_ms, -card.number, card) for card in calls if card.duration_ms)
+        ended = ((took, -card.number, card) for card in calls if (took := counted_ms(card)))
         return max(ended, default=(0, 0, None))[2]
 
 

@@ -46,12 +46,13 @@ class Head(msgspec.Struct, frozen=True):
 
 
 class Vital(NamedTuple):
-    """One of the vital signs: words, a card to go to, or a time; none: not recorded."""
+    """One of the vital signs: words, a card or a view to go to, or a time; none: not recorded."""
 
     label: str
     text: str = ""
     card_id: str = ""
     at: int = 0
+    query: str = ""
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -107,7 +108,7 @@ def vitals_of(tally: Tally, summary: Summary) -> tuple[Vital, ...]:
         Vital("Tools", units.duration(summary.tool_ms or None)),
         Vital("Turns", f"{summary.turns:,}"),
         Vital("Calls", f"{summary.tools:,}"),
-        Vital("Errors", f"{summary.errors:,}"),
+        Vital("Errors", f"{summary.errors:,}", query="state=failed" if summary.errors else ""),
         Vital("Tokens", tokens if summary.input_tokens or summary.output_tokens else ""),
     ]
     if slowest is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from presentview.transcript.cards import BAD, ToolCard
+from presentview.transcript.durations import ran_as_recorded
 
 __all__ = ["WIDTH", "Bar", "waterfall"]
 
@@ -24,22 +25,39 @@ class Bar(NamedTuple):
 def waterfall(card: ToolCard) -> tuple[Bar, ...]:
     """The bars of the calls nested directly in `card`; none unless their times were recorded.
 
+    A call has a bar for the time it ran and, in front of it, one for the time it waited.
     Calls without an end are left out: a line that grows would differ each time it is drawn.
     """
-    spans = [
-        (child.at, child.at + (child.duration_ms or 0), child)
-        for child in (card.children or ())[:_MOST_BARS]
-        if isinstance(child, ToolCard) and child.at and child.duration_ms is not None
-    ]
+    spans: list[tuple[int, int, int, ToolCard]] = []
+    for child in (card.children or ())[:_MOST_BARS]:
+        if isinstance(child, ToolCard):
+            asked, begin, end, _, _ = ran_as_recorded(child)
+            if asked is not None and begin is not None and end is not None:
+                spans.append((asked, begin, end, child))
     if not spans:
         return ()
     start = card.at or min(span[0] for span in spans)
-    end = max(card.ended_at, *(span[1] for span in spans))
-    length = max(1, end - start)
-    bars: list[Bar] = []
-    for begin, finish, child in spans:
-        x = min(max(0, begin - start) * WIDTH // length, WIDTH - _NARROWEST)
-        width = max(_NARROWEST, (finish - begin) * WIDTH // length)
-        kind = "bad" if child.state in BAD else "agent" if child.steps else "call"
-        bars.append(Bar(x, min(width, WIDTH - x), kind))
-    return tuple(bars)
+    end = max(card.ended_at, *(span[2] for span in spans))
+    scale = _Scale(start, max(1, end - start))
+    waits = [scale.bar(asked, begin, "wait") for asked, begin, _, _ in spans if asked < begin]
+    return (*waits, *(scale.bar(begin, end, _kind(child)) for _, begin, end, child in spans))
+
+
+class _Scale(NamedTuple):
+    """A stretch of time that a line shows."""
+
+    start: int
+    length: int
+
+    def bar(self, begin: int, end: int, css_class: str) -> Bar:
+        """The bar of what lasted from `begin` to `end`."""
+        begin = max(begin, self.start)
+        x = min((begin - self.start) * WIDTH // self.length, WIDTH - _NARROWEST)
+        width = max(_NARROWEST, (end - begin) * WIDTH // self.length)
+        return Bar(x, min(width, WIDTH - x), css_class)
+
+
+def _kind(call: ToolCard) -> str:
+    if call.state in BAD:
+        return "bad"
+    return "agent" if call.steps else "call"
