@@ -22,8 +22,9 @@
   }
 
   // The next (or previous) card in page order that can be seen; those near the view are here.
-  function step(isForward) {
-    const all = [...cards.querySelectorAll(".card, .run")].filter(isSeen);
+  // A link that stands for cards which are still to come is no card: they are fetched first.
+  async function step(isForward, again = false) {
+    const all = [...cards.querySelectorAll(".card, .run, .more-kids > a")].filter(isSeen);
     const from = current();
     let index;
     if (from) {
@@ -35,7 +36,13 @@
       index = all.findIndex((card) => card.getBoundingClientRect().top >= edge());
       if (!isForward) index -= 1;
     }
-    if (all[index]) goTo(all[index]);
+    const next = all[index];
+    if (next?.matches("a") && window.presentview.loadKids) {
+      await window.presentview.loadKids(next);
+      if (!next.isConnected) await step(isForward);
+    } else if (next) goTo(next);
+    // The section it stands in may be on its way.
+    else if (rows && !again) { await rows.settle(); await step(isForward, true); }
   }
 
   // On a page of everything at once nothing else asks.

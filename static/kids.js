@@ -5,29 +5,28 @@
   const cards = document.getElementById("cards");
   const { rows } = window.presentview;
   if (!cards || !rows) return;
-  const asked = new WeakSet();
+  const asked = new WeakMap(); // links, and when what they stand for is here
 
   const isHere = (element) => Boolean(element.id && document.getElementById(element.id));
 
-  async function load(link) {
-    if (asked.has(link)) return;
-    asked.add(link);
-    try {
-      const found = await window.presentview.ask(`kids/${link.dataset.kids}`, { at: link.dataset.at });
-      const template = document.createElement("template");
-      template.innerHTML = found.cards;
-      // What lies on the other side of these cards is here already.
-      const other = link.dataset.side === "later" ? "earlier" : "later";
-      template.content.querySelector(`:scope > .more-kids > [data-side="${other}"]`)?.parentElement.remove();
-      const fresh = [...template.content.children].filter((element) => !isHere(element));
-      if (!link.isConnected) return;
-      rows.hold(() => link.parentElement.replaceWith(...fresh));
-      for (const element of fresh) window.presentview.entered(element);
-      for (const element of fresh) window.presentview.restoreCards?.(element);
-      document.dispatchEvent(new CustomEvent("presentview:filled"));
-    } finally {
-      asked.delete(link);
-    }
+  function load(link) {
+    if (!asked.has(link)) asked.set(link, fill(link).finally(() => asked.delete(link)));
+    return asked.get(link);
+  }
+
+  async function fill(link) {
+    const found = await window.presentview.ask(`kids/${link.dataset.kids}`, { at: link.dataset.at });
+    const template = document.createElement("template");
+    template.innerHTML = found.cards;
+    // What lies on the other side of these cards is here already.
+    const other = link.dataset.side === "later" ? "earlier" : "later";
+    const isOther = (element) => element.firstElementChild?.dataset.side === other && element.matches(".more-kids");
+    const fresh = [...template.content.children].filter((element) => !isHere(element) && !isOther(element));
+    if (!link.isConnected) return;
+    rows.hold(() => link.parentElement.replaceWith(...fresh));
+    for (const element of fresh) window.presentview.entered(element);
+    for (const element of fresh) window.presentview.restoreCards?.(element);
+    document.dispatchEvent(new CustomEvent("presentview:filled"));
   }
 
   const near = new IntersectionObserver((entries) => {
@@ -48,4 +47,5 @@
   document.addEventListener("presentview:filled", look);
   document.addEventListener("presentview:changed", look);
   look();
+  window.presentview = { ...window.presentview, loadKids: load };
 })();

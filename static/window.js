@@ -42,10 +42,12 @@
     if (!card.isConnected) return;
     const off = card.getBoundingClientRect().top - edge() - offset;
     if (Math.abs(off) >= 0.5) scrollBy({ top: off, behavior: "instant" });
+    stood = scrollY;
   }
 
   // The anchor as it was when the reader last moved: bodies that come in later push it about.
   let held = null;
+  let stood = 0; // where this script last put the page: a scroll to there is no move of the reader
 
   function hold(change) {
     const place = held?.card.isConnected ? held : anchor();
@@ -328,7 +330,12 @@
   addEventListener("scroll", () => {
     if (waiting) return;
     waiting = true;
-    requestAnimationFrame(() => { waiting = false; held = anchor(); settle(); });
+    requestAnimationFrame(() => {
+      waiting = false;
+      if (Math.abs(scrollY - stood) >= 1) held = anchor();
+      stood = scrollY;
+      settle();
+    });
   }, { passive: true });
   addEventListener("resize", settle);
 

@@ -29,6 +29,7 @@ from presentview.transcript.cards import (
     UsageCard,
 )
 from presentview.transcript.collab import summarize_collab
+from presentview.transcript.durations import counted_ms
 from presentview.transcript.faces import first_line, read_background, read_subject, tool_face
 from presentview.transcript.tree import Tree, condensed
 
@@ -590,7 +591,7 @@ def _time_in_tools(card: ToolCard) -> int:
     """What a call adds to the time its turn spent in tools that the agent waited for."""
     if card.result is None or not card.in_main_lane:
         return 0
-    return card.duration_ms or 0
+    return counted_ms(card) or 0
 
 
 def _tells_more(tool: Tool, card: ToolCard) -> bool:

@@ -160,6 +160,7 @@ def test_every_card_is_passed_once(opened: Page) -> None:
     passed = [2]
     for _ in range(150):
         page.keyboard.press("j")
+        page.wait_for_function(f"before => ({FOCUSED})() !== before", arg=f"c{passed[-1]}")
         here = int(page.evaluate(FOCUSED)[1:])
         if here != passed[-1] + 1:
             settled(page)
