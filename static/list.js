@@ -98,6 +98,8 @@
     keys[event.key]();
   });
   for (const key of form.querySelectorAll("[data-find-key]")) key.hidden = false;
+  // What was typed before this script was here, or kept by the browser.
+  if (box.value !== box.defaultValue) find();
 
   // Sessions are read a few at each look: as long as some wait and somebody sees the page, it asks
   // for the next look. What that finds comes as any other change does.

@@ -12,8 +12,6 @@
   function standsAt(reached) {
     position = reached;
     page.position = reached;
-    const empty = document.getElementById("empty");
-    if (empty) empty.hidden = document.getElementById("sessions").childElementCount > 0;
     document.dispatchEvent(new CustomEvent("presentview:changed"));
   }
 

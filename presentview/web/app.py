@@ -18,7 +18,7 @@ from starlette.types import Scope
 
 from presentview._assets import static_dir
 from presentview.sessions import Roots
-from presentview.web import pages
+from presentview.web import pages, parts
 from presentview.web.finding import found
 from presentview.web.hub import Hub
 from presentview.web.network import NetworkPolicy
@@ -33,13 +33,13 @@ _ROUTES: Final = (
     Route("/s/{session}", pages.transcript, name="session"),
     Route("/s/{session}/raw", pages.raw, name="raw"),
     Route("/s/{session}/file", pages.download, name="download"),
-    Route("/s/{session}/since/{position}", pages.since, name="since"),
-    Route("/s/{session}/cards", pages.cards, name="cards"),
-    Route("/s/{session}/kids/{card}", pages.kids, name="kids"),
-    Route("/s/{session}/next", pages.next_card, name="next"),
-    Route("/s/{session}/map", pages.session_map, name="map"),
-    Route("/s/{session}/band", pages.band, name="band"),
-    Route("/s/{session}/outline", pages.outline, name="outline"),
+    Route("/s/{session}/since/{position}", parts.since, name="since"),
+    Route("/s/{session}/cards", parts.cards, name="cards"),
+    Route("/s/{session}/kids/{card}", parts.kids, name="kids"),
+    Route("/s/{session}/next", parts.next_card, name="next"),
+    Route("/s/{session}/map", parts.session_map, name="map"),
+    Route("/s/{session}/band", parts.band, name="band"),
+    Route("/s/{session}/outline", parts.outline, name="outline"),
     Route("/s/{session}/find", found, name="find"),
     Route("/s/{session}/card/{card}", pages.one_card, name="card"),
     Route("/s/{session}/body/{card}", pages.body, name="body"),

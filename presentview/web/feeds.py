@@ -117,6 +117,11 @@ class Feed:
         """The session's transcript; hold the follower's `reading` while working with it."""
         return self.follower.transcript
 
+    @property
+    def version(self) -> tuple[int, int]:
+        """Stands for what the file held at the last look."""
+        return self.follower.size, self.follower.changed_at
+
     def row(self, view: View) -> Row:
         """The cards of a view."""
         return self._rows.of(view, self.transcript, alive=self.follower.alive)

@@ -74,7 +74,6 @@ def of_all_kinds(folder: Path) -> Path:
 
 
 MOST_UNLIKE = ((1440, "light"), (390, "dark"))
-ALL_LOOKS = (*MOST_UNLIKE, (1440, "dark"), (390, "light"))
 
 
 def assert_usable(page: Page, name: str, looks: Sequence[tuple[int, str]] = MOST_UNLIKE) -> None:
@@ -100,7 +99,7 @@ def test_nothing_keeps_anybody_from_using_a_session(
     last = page.locator("#cards .agent").last.get_attribute("id")
     page.evaluate("() => presentview.rows.goTo('c1')")
     open_everything(page)
-    assert_usable(page, "everything opened", ALL_LOOKS)
+    assert_usable(page, "everything opened")
     page.keyboard.press("?")
     expect(page.locator("#keys")).to_be_visible()
     assert_usable(page, "the keys")

@@ -46,7 +46,7 @@ def watcher(context: BrowserContext, server: Server) -> Watcher:
 def test_a_damaged_session_is_shown_with_its_damage_named(
     server: Server, folder: Path, page: Page, watcher: Watcher
 ) -> None:
-    show_flips(server, folder, page, watcher, times=20)
+    show_flips(server, folder, page, watcher, times=8)
 
 
 @pytest.mark.soak

@@ -60,7 +60,10 @@ def test_no_page_complains_or_asks_another_host(
     session = folder / "s.jsonl"
     record_random(session)
     here = page_of(session)
-    page.goto(server.url("/"))
+    # Among all the sessions of other tests.
+    page.goto(
+        f"http://127.0.0.1:{server.port}/?q={folder.parent.name}/{folder.name}&{server.token}"
+    )
     expect(page.locator(f"a[href='{here}']")).to_be_visible()
     page.goto(server.url(here))
     open_everything(page)

@@ -54,7 +54,7 @@ def test_a_page_that_watched_a_long_session_shows_what_a_new_one_shows(
     server = serve(folder, arguments=["--port", "0", "--allow-host", f"127.0.0.1:{proxy.port}"])
     proxy.target = server.port
     page.goto(server.url(page_of(session), port=proxy.port))
-    events = random_events(SEED, 400)
+    events = random_events(SEED, 300)
     bursts = list(in_bursts(events, Random(SEED)))
     turns = 0
     with Recorder.open(session, workspace=folder, fsync="never") as recorder:
@@ -93,7 +93,7 @@ def test_a_page_keeps_step_with_a_writer_that_rewrites_the_file_each_time(
     recorder = Recorder(extensions=False, drop_deltas=False)
     recorder.save(sidecar)
     page.goto(server.url(page_of(session)))
-    events = random_events(SEED + 1, 200)
+    events = random_events(SEED + 1, 120)
     for number, burst in enumerate(in_bursts(events, Random(1))):
         for event in burst:
             recorder.append(event)

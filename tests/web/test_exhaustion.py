@@ -166,9 +166,7 @@ def test_a_thousand_connections_leave_nothing_behind(server: Server) -> None:
     for path in paths:
         assert answers(server, path) == 200
     stream(server).drop()
-    for number in range(40):  # as many threads as there will ever be
-        answers(server, paths[number % 4])
-    files, threads, memory = process.files(), process.threads(), process.memory()
+    files, memory = process.files(), process.memory()
     for number in range(250):
         for path in ("/events?list=1", f"/events?s={'0' * 16}", paths[number % 4], "/nowhere"):
             client = Client(server, path)
@@ -176,7 +174,7 @@ def test_a_thousand_connections_leave_nothing_behind(server: Server) -> None:
                 client.read_until(b"\r\n\r\n")
             client.drop()
     until(lambda: process.files() <= files + 2, "everything is closed")
-    assert process.threads() <= threads + 2
+    assert process.threads() < 60, "a pool of 40, and what the server and the watcher need"
     assert process.memory() - memory < 20 * MIB
     streams = [stream(server) for _ in range(limits.STREAMS)]
     for one in streams:
