@@ -269,6 +269,8 @@
     return section;
   }
 
+  const size = (section) => section.querySelectorAll(":scope > .card, :scope > .run > .card").length;
+
   // A new card at the top: in its place if that is in the page. Says whether it is now.
   function add(card, beforeId) {
     if (!isShown(card)) return false;
@@ -289,7 +291,7 @@
     }
     if (beforeId) return false;
     const section = isFull ? begin(card) : sections().at(-1);
-    last = section.querySelectorAll(":scope > .card, :scope > .run > .card").length + 1;
+    last = size(section) + 1;
     section.append(card);
     return true;
   }
@@ -305,10 +307,12 @@
     if (!section || section.dataset.first !== card.id) return;
     const next = [...section.querySelectorAll(":scope > .card, :scope > .run > .card")].find((other) => other !== card);
     if (next) { rename(section, next); return; }
+    // It goes at once, so that nothing is added to it any more; the card is put elsewhere next.
     rows.splice(from + sections().indexOf(section), 1);
     to -= 1;
-    watcher.unobserve(section);
-    queueMicrotask(() => section.remove());
+    drop(section);
+    const end = sections().at(-1);
+    if (to === rows.length) last = end ? size(end) : SECTION;
   }
 
   // Starting
@@ -345,6 +349,7 @@
     rows: {
       top, add, leaves, goTo, toEnd, show, settle, hold, anchor, align, isFiltered, isShown,
       isAtEnd: () => to === rows.length,
+      beginnings: () => rows.map(({ first }) => `c${first}`),
       sections, get ready() { return !busy && !again; },
       // Look again from where the reader is: the cards may be others now.
       renew: () => show(nearest()).then(settle),

@@ -211,11 +211,13 @@ _CARDS = """() => [...document.querySelectorAll("#cards .card")].map((card) => {
   return [card.id, outer?.id ?? "", copy.outerHTML];
 })"""
 
+# Where the sections begin for this page, and where for one that is opened now.
 _BEGINNINGS = """async () => {
   const answer = await presentview.ask("cards", { at: "" });
   let number = 0;
-  return answer.table.split(" ").filter(Boolean)
+  const now = answer.table.split(" ").filter(Boolean)
     .map((pair) => `c${number += Number(pair.split(",")[0])}`);
+  return [...presentview.rows.beginnings(), ...now];
 }"""
 
 

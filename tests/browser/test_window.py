@@ -421,3 +421,24 @@ def test_the_steps_of_a_sub_agent_come_as_one_scrolls(
     expect(page.locator(".more-kids")).to_have_count(0)
     ids = page.locator("#c1 .kids > .card").evaluate_all("all => all.map((card) => card.id)")
     assert ids == [f"c{n}" for n in range(2, 172)]
+
+
+def test_a_section_whose_only_card_finds_its_parent_takes_no_other_with_it(
+    server: Server, folder: Path, page: Page
+) -> None:
+    sidecar = folder / "s.present.jsonl"
+    notices = [Record(kind=Kind.PHASE, text=f"phase {n}") for n in range(50)]
+    later = [
+        Record(kind=Kind.TOOL_DISPATCH, tool=Tool(id="a/x", name="bash")),
+        Record(kind=Kind.TOOL_DISPATCH, tool=Tool(id="a", name="task")),
+        Record(kind=Kind.PHASE, text="after all"),
+    ]
+    sidecar.write_bytes(b"".join(encode(one) + b"\n" for one in notices))
+    page.goto(server.url(page_of(folder / "s.jsonl")))
+    settled(page)
+    for record in later:
+        with open(sidecar, "ab") as file:
+            file.write(encode(record) + b"\n")
+        wait_for_position(page)
+    tops = "all => all.map((card) => card.id).slice(-3)"
+    assert page.locator("#cards .sec > .card").evaluate_all(tops) == ["c50", "c52", "c53"]
