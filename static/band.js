@@ -4,6 +4,7 @@
 (() => {
   const band = document.getElementById("band");
   if (!band) return;
+  const { parse, fetchPart } = window.presentview;
   const KEY = "presentview.band";
   const AGAIN_AFTER = 5000; // ms between two looks while live
   const LARGE_AFTER = 500; // ms until that of a long session is asked for, which takes a while
@@ -25,9 +26,7 @@
 
   // What changes above the cards must not move what is being read.
   function put(found) {
-    const template = document.createElement("template");
-    template.innerHTML = found.band;
-    const fresh = template.content.firstElementChild;
+    const [fresh] = parse(found.band);
     const shown = band.querySelector("details"), next = fresh.querySelector("details");
     if (shown && next) {
       const top = shown.querySelector(".lanes")?.scrollTop ?? 0;
@@ -36,14 +35,12 @@
     } else band.replaceChildren(...fresh.childNodes);
     restore();
     const tools = document.getElementById("tools");
-    if (tools) { template.innerHTML = found.tools; tools.replaceChildren(...template.content.firstElementChild.childNodes); }
+    if (tools) tools.replaceChildren(...parse(found.tools)[0].childNodes);
   }
 
   async function renew() {
     const began = performance.now();
-    const answer = await fetch(`/s/${document.body.dataset.session}/band`);
-    if (!answer.ok) return;
-    const found = await answer.json();
+    const found = await fetchPart("band", {});
     wait = Math.max(AGAIN_AFTER, SHARE * (performance.now() - began));
     if (found.pos === drawn) return;
     // A link that has the keyboard is not taken away from under it.

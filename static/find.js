@@ -5,6 +5,7 @@
   const form = document.querySelector("[data-find]");
   const cards = document.getElementById("cards");
   if (!form || !cards) return;
+  const { edge, uncover, onceAFrame, isForPage } = window.presentview;
   const input = form.querySelector("input");
   const panel = form.querySelector("[data-find-panel]");
   const list = form.querySelector("[data-find-list]");
@@ -136,15 +137,10 @@
     own?.scrollIntoView({ block: "nearest" });
     if (isNarrow.matches) close();
     form.dataset.going = hit.card;
-    window.presentview.leaveEnd?.();
-    await window.presentview.open(hit.card);
+    const isHere = await window.presentview.open(hit.card);
     if (hits[current] !== hit) return;
     delete form.dataset.going;
-    if (!document.getElementById(hit.card)) {
-      // This page leaves the card out; the whole session does not.
-      location.assign(`/s/${document.body.dataset.session}?at=${hit.card}#${hit.card}`);
-      return;
-    }
+    if (!isHere) return;
     (button && !panel.hidden ? button : input).focus({ preventScroll: true });
     arriving = true;
     mark();
@@ -216,8 +212,8 @@
     if (!target && isWaiting) return;
     arriving = false;
     if (!target) return;
-    for (let fold = target.startContainer.parentElement.closest("details"); fold && card.contains(fold); fold = fold.parentElement.closest("details")) fold.open = true;
-    const box = target.getBoundingClientRect(), top = document.querySelector(".top").getBoundingClientRect().bottom;
+    uncover(target.startContainer, card);
+    const box = target.getBoundingClientRect(), top = edge();
     if (box.top < top || box.bottom > innerHeight - 20) {
       const offset = card.getBoundingClientRect().top - box.top + (innerHeight - top) / 3;
       if (window.presentview.rows) window.presentview.rows.goTo(card.id, { offset }).catch(() => {});
@@ -225,12 +221,8 @@
     }
   }
 
-  let waiting = false;
-  function markSoon() {
-    if (waiting || current < 0) return;
-    waiting = true;
-    requestAnimationFrame(() => { waiting = false; mark(); });
-  }
+  const markInAFrame = onceAFrame(mark);
+  const markSoon = () => { if (current >= 0) markInAFrame(); };
   for (const event of ["htmx:after:swap", "presentview:filled", "presentview:changed"]) document.addEventListener(event, markSoon);
   cards.addEventListener("toggle", markSoon, true);
   // From here on the reader decides where the page is.
@@ -274,8 +266,7 @@
   });
 
   addEventListener("keydown", (event) => {
-    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-    if (event.target.closest?.("input, textarea, select, [contenteditable], dialog")) return;
+    if (event.key !== "/" || !isForPage(event)) return;
     event.preventDefault();
     input.focus();
     input.select();

@@ -4,7 +4,7 @@
 (() => {
   const button = document.querySelector("[data-new]");
   const cards = document.getElementById("cards");
-  const rows = window.presentview.rows;
+  const { rows, numberOf } = window.presentview;
   if (!button || !cards || !rows) return;
   const NEAR = 80; // px from the end that still count as the end
 
@@ -45,7 +45,7 @@
 
   // A card that came, or that is another now.
   document.addEventListener("presentview:card", ({ detail: { card, isNew } }) => {
-    const number = Number(card.id.slice(1));
+    const number = numberOf(card);
     if (isNew && number > newest) { newest = number; fresh.set(card.id, failed(card)); }
     else if (fresh.has(card.id)) fresh.set(card.id, failed(card));
   });
@@ -74,7 +74,7 @@
   const seen = window.presentview.seenBefore ?? 0;
   function drawLine() {
     if (!seen || seen >= newest || cards.querySelector(".since")) return;
-    const first = [...cards.querySelectorAll(".sec > .card")].find((card) => Number(card.id.slice(1)) > seen && !card.matches(".usage"));
+    const first = [...cards.querySelectorAll(".sec > .card")].find((card) => numberOf(card) > seen && !card.matches(".usage"));
     const earlier = first?.previousElementSibling ?? first?.closest(".sec").previousElementSibling?.lastElementChild;
     if (!first || !earlier?.classList.contains("card")) return;
     const line = document.createElement("div");

@@ -3,12 +3,11 @@
 (() => {
   const help = document.getElementById("keys");
   const cards = document.getElementById("cards");
-  const { rows } = window.presentview;
+  const { rows, edge, isForPage, fetchPart } = window.presentview;
 
   // What lies in closed cards has a place, and is not seen all the same.
   const isSeen = (card) => card.checkVisibility();
   const handle = (card) => card.querySelector(":scope > summary, :scope > details > summary") ?? card;
-  const edge = () => document.querySelector(".top").getBoundingClientRect().bottom;
 
   function current() {
     return document.activeElement?.closest?.("#cards .card, #cards .run") ?? null;
@@ -45,12 +44,8 @@
     else if (rows && !again) { await rows.settle(); await step(isForward, true); }
   }
 
-  // On a page of everything at once nothing else asks.
-  async function askHere(path, parameters) {
-    const answer = await fetch(`/s/${document.body.dataset.session}/${path}?${new URLSearchParams(parameters)}&${location.search.slice(1)}`);
-    if (!answer.ok) throw new Error(`answered ${answer.status}`);
-    return answer.json();
-  }
+  // On a page of everything at once there are no sections to ask for.
+  const ask = window.presentview.ask ?? ((path, parameters) => fetchPart(path, parameters, location.search.slice(1)));
 
   // The next card of a kind may be anywhere: the server knows.
   async function jump(what, isForward) {
@@ -60,7 +55,7 @@
     if (!isForward) parameters.back = "1";
     // A card at the top that is not focused may be the one that is meant.
     if (!focused && isForward) parameters.here = "1";
-    const found = await (window.presentview.ask ?? askHere)("next", parameters);
+    const found = await ask("next", parameters);
     if (found.card) await window.presentview.open(found.card, { opens: what !== "turn" });
     else say(`No ${isForward ? "later" : "earlier"} ${what} here`);
   }
@@ -104,8 +99,7 @@
   };
 
   addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-    if (event.target.closest?.("input, textarea, select, [contenteditable], dialog")) return;
+    if (!isForPage(event)) return;
     // A summary, a link or a button that has the focus knows what Enter means.
     const isEnter = event.key === "Enter" && event.target.matches?.("#cards .card");
     const action = isEnter ? toggle : (cards && ofCards[event.key]) || everywhere[event.key];

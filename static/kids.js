@@ -16,12 +16,10 @@
 
   async function fill(link) {
     const found = await window.presentview.ask(`kids/${link.dataset.kids}`, { at: link.dataset.at });
-    const template = document.createElement("template");
-    template.innerHTML = found.cards;
     // What lies on the other side of these cards is here already.
     const other = link.dataset.side === "later" ? "earlier" : "later";
     const isOther = (element) => element.firstElementChild?.dataset.side === other && element.matches(".more-kids");
-    const fresh = [...template.content.children].filter((element) => !isHere(element) && !isOther(element));
+    const fresh = window.presentview.parse(found.cards).filter((element) => !isHere(element) && !isOther(element));
     if (!link.isConnected) return;
     rows.hold(() => link.parentElement.replaceWith(...fresh));
     for (const element of fresh) window.presentview.entered(element);

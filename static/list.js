@@ -8,7 +8,7 @@
   const PARTS = ["choices", "listed", "empty", "pager"];
   const box = form.elements.q;
   const sessions = document.getElementById("sessions");
-  const { patch, showAnew } = window.presentview;
+  const { patch, showAnew, isForPage } = window.presentview;
   let asked = null, again = false, timer = 0;
 
   // What the page shows is in its address; nothing there: the first rows of all.
@@ -91,9 +91,7 @@
   }
   const keys = { "/": () => { box.focus(); box.select(); }, j: () => step(1), k: () => step(-1) };
   addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-    if (event.target.closest?.("input, textarea, select, [contenteditable], dialog")) return;
-    if (!keys[event.key]) return;
+    if (!keys[event.key] || !isForPage(event)) return;
     event.preventDefault();
     keys[event.key]();
   });

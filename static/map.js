@@ -23,19 +23,13 @@
     map.toggleAttribute("hidden", whole < 2 * innerHeight);
   }
 
-  let waiting = false;
-  function soon() {
-    if (waiting) return;
-    waiting = true;
-    requestAnimationFrame(() => { waiting = false; draw(); });
-  }
+  const soon = window.presentview.onceAFrame(draw);
 
   async function renew() {
     timer = 0;
     const found = await window.presentview.ask("map", {});
-    const template = document.createElement("template");
-    template.innerHTML = `<svg>${found.map}</svg>`;
-    map.querySelector(".ticks").replaceChildren(...template.content.firstElementChild.childNodes);
+    const [svg] = window.presentview.parse(`<svg>${found.map}</svg>`);
+    map.querySelector(".ticks").replaceChildren(...svg.childNodes);
     draw();
   }
 

@@ -6,20 +6,17 @@
   if (!list || !cards || !window.presentview.rows) return;
   const rail = list.closest(".rail");
   const KEPT = 120; // turns
-  const { rows } = window.presentview;
+  const { parse, edge, numberOf, onceAFrame } = window.presentview;
   let most = Number(list.dataset.most), busy = false, current = null;
 
   const item = (turn) => document.getElementById(`o${turn}`);
-  const number = (element) => Number(element.id.slice(1));
-  const firstShown = () => (list.firstElementChild ? number(list.firstElementChild) : 1);
-  const lastShown = () => (list.lastElementChild ? number(list.lastElementChild) : 0);
+  const firstShown = () => (list.firstElementChild ? numberOf(list.firstElementChild) : 1);
+  const lastShown = () => (list.lastElementChild ? numberOf(list.lastElementChild) : 0);
 
   async function fetchAround(turn) {
     const found = await window.presentview.ask("outline", { turn });
     most = found.most;
-    const template = document.createElement("template");
-    template.innerHTML = found.items;
-    return [...template.content.children];
+    return parse(found.items);
   }
 
   async function extend(isLater) {
@@ -27,7 +24,7 @@
     if (busy || turn > most || turn < Number(list.dataset.least) || !list.firstElementChild) return;
     busy = true;
     try {
-      const fresh = (await fetchAround(isLater ? turn + 12 : turn - 26)).filter((element) => !item(number(element)));
+      const fresh = (await fetchAround(isLater ? turn + 12 : turn - 26)).filter((element) => !item(numberOf(element)));
       const before = list.scrollHeight;
       if (isLater) list.append(...fresh); else list.prepend(...fresh);
       if (!isLater) rail.scrollTop += list.scrollHeight - before;
@@ -50,7 +47,7 @@
   // The turn in view
 
   function turnInView() {
-    const line = document.querySelector(".top").getBoundingClientRect().bottom + 60;
+    const line = edge() + 60;
     let found = null;
     for (const card of cards.querySelectorAll(".sec > .card, .run > .card")) {
       if (found && card.getBoundingClientRect().top > line) break;
@@ -89,19 +86,14 @@
     }
   }
 
-  let waiting = false;
-  function soon() {
-    if (waiting) return;
-    waiting = true;
-    requestAnimationFrame(() => { waiting = false; mark(); });
-  }
+  const soon = onceAFrame(mark);
   addEventListener("scroll", soon, { passive: true });
   document.addEventListener("presentview:changed", soon);
   document.addEventListener("presentview:filled", soon);
 
   // A turn that came or changed.
   function take(fresh) {
-    const turn = number(fresh), old = item(turn);
+    const turn = numberOf(fresh), old = item(turn);
     most = Math.max(most, turn);
     if (old) { window.presentview.become(old, fresh); return; }
     if (turn === lastShown() + 1) list.append(fresh);

@@ -11,11 +11,7 @@
     marked.replaceSync(`${rule} { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 6px; }`);
   }
 
-  function uncover(card) {
-    for (let outer = card.parentElement.closest("details"); outer; outer = outer.parentElement.closest("details")) outer.open = true;
-  }
-
-  // A link to a card opens everything around it, and the card itself.
+  // A link to a card opens everything around it, and the card itself. Says whether it is here.
   async function open(id, { opens = true, ...place } = {}) {
     const { rows } = window.presentview;
     window.presentview.leaveEnd?.();
@@ -23,14 +19,15 @@
     if (!card) {
       // This page leaves the card out; the whole session does not.
       if (document.getElementById("cards")?.dataset.query) location.assign(`/s/${document.body.dataset.session}?depth=everything&at=${id}#${id}`);
-      return;
+      return false;
     }
-    if (!rows) uncover(card);
+    if (!rows) window.presentview.uncover(card);
     const own = card.querySelector(":scope > details");
     if (own && opens) own.open = true;
     if (!rows) card.scrollIntoView({ block: "start" });
     mark(id);
     (own?.firstElementChild ?? card).focus({ preventScroll: true });
+    return true;
   }
 
   // `#c42`, or with the cards that were open and where on the screen it stood: `#c42!o=3.9!x=5!y=120`.
@@ -67,22 +64,27 @@
     printed = [];
   });
 
-  async function copy(button) {
-    const answer = await fetch(button.dataset.copy);
-    await navigator.clipboard.writeText(await answer.text());
+  // Put a text on the clipboard, and say on the button how that went.
+  async function copy(button, text) {
     const label = button.textContent;
-    button.textContent = "Copied";
-    setTimeout(() => { button.textContent = label; }, 1500);
+    try {
+      await navigator.clipboard.writeText(await text());
+      button.textContent = "Copied";
+      setTimeout(() => { button.textContent = label; }, 1500);
+    } catch {
+      button.textContent = "Cannot copy";
+    }
   }
 
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-copy]");
-    if (button) copy(button).catch(() => { button.textContent = "Cannot copy"; });
+    if (button) copy(button, async () => (await fetch(button.dataset.copy)).text());
     if (event.target.closest("[data-theme-switch]")) switchTheme();
     const step = event.target.closest(".more .step");
     if (step) showMore(step).catch(() => { step.disabled = false; });
     const link = event.target.closest("[data-link]");
-    if (link) copyLink(link).catch(() => { link.textContent = "Cannot copy"; });
+    // An address that shows what is shown here, in another browser too.
+    if (link) copy(link, () => window.presentview.linkToHere());
   });
 
   // The next step of a text too long to be shown at once, as it stands.
@@ -102,14 +104,6 @@
     button.disabled = false;
     if (left > 0 && length) more.querySelector("span").textContent = `${left.toLocaleString("en")} more characters`;
     else more.lastElementChild.remove();
-  }
-
-  // An address that shows what is shown here, in another browser too.
-  async function copyLink(button) {
-    await navigator.clipboard.writeText(window.presentview.linkToHere());
-    const label = button.textContent;
-    button.textContent = "Copied";
-    setTimeout(() => { button.textContent = label; }, 1500);
   }
 
   function switchTheme() {

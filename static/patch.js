@@ -5,12 +5,7 @@
   const BODY_DELAY = 300;
   const stale = new WeakSet(); // bodies that were fetched and may have changed since
 
-  function parse(html) {
-    const template = document.createElement("template");
-    template.innerHTML = html;
-    return [...template.content.children];
-  }
-
+  const { parse } = window.presentview;
   const isCard = (element) => element.classList.contains("card");
   const part = (element, selector) => element?.querySelector(":scope > " + selector);
 

@@ -39,7 +39,7 @@
 
   // Whether the reader can see one of these.
   function isInView(members) {
-    const top = document.querySelector(".top").getBoundingClientRect().bottom;
+    const top = window.presentview.edge();
     return members.some((card) => {
       const box = card.getBoundingClientRect();
       return box.height && box.bottom > top && box.top < innerHeight;

@@ -5,8 +5,9 @@
 (() => {
   const cards = document.getElementById("cards");
   if (!cards || !("table" in cards.dataset)) return;
+  const { parse, edge, numberOf, uncover, onceAFrame, fetchPart } = window.presentview;
   const page = document.body.dataset;
-  const session = page.session, query = cards.dataset.query ?? "";
+  const query = cards.dataset.query;
   const SECTION = 50; // cards
   const NEAR = 1, FAR = 2; // screens around the view that are filled, and kept
   const CLOSED = 48; // px, about, of a card that is not in the page
@@ -19,7 +20,7 @@
   let busy = false, again = false, retry = 0;
 
   const sections = () => [...cards.querySelectorAll(":scope > .sec")];
-  const edge = () => document.querySelector(".top").getBoundingClientRect().bottom;
+  const members = (section) => [...section.querySelectorAll(":scope > .card, :scope > .run > .card")];
   const sum = (start, end) => { let px = 0; for (let i = start; i < end; i += 1) px += rows[i].height; return px; };
 
   function changed() { document.dispatchEvent(new CustomEvent("presentview:filled")); }
@@ -93,12 +94,6 @@
     return [first, end];
   }
 
-  function make(html) {
-    const template = document.createElement("template");
-    template.innerHTML = html;
-    return template.content.firstElementChild;
-  }
-
   function put(section, before) {
     cards.insertBefore(section, before);
     window.presentview.entered(section);
@@ -136,9 +131,7 @@
 
   async function ask(path, parameters) {
     for (;;) {
-      const answer = await fetch(`/s/${session}/${path}?${new URLSearchParams(parameters)}${query && "&" + query}`);
-      if (!answer.ok) throw new Error(`answered ${answer.status}`);
-      const found = await answer.json();
+      const found = await fetchPart(path, parameters, query);
       if (!isOld(found.pos)) return found;
     }
   }
@@ -162,7 +155,7 @@
       for (const section of sections()) drop(section);
       from = first;
       to = end;
-      for (const html of found) put(make(html), below);
+      for (const html of found) put(parse(html)[0], below);
       setGaps();
       held = anchor();
       again = true;
@@ -173,8 +166,8 @@
       again = true;
       if (rows[index] !== row || index !== (isEarlier ? from - 1 : to)) return;
       hold(() => {
-        if (isEarlier) { put(make(html), sections()[0] ?? below); from = index; }
-        else { put(make(html), below); to = index + 1; }
+        if (isEarlier) { put(parse(html)[0], sections()[0] ?? below); from = index; }
+        else { put(parse(html)[0], below); to = index + 1; }
         measure();
         setGaps();
       });
@@ -208,7 +201,7 @@
     from = found.index;
     last = found.last;
     for (const section of sections()) drop(section);
-    if (rows.length) put(make(found.cards), below);
+    if (rows.length) put(parse(found.cards)[0], below);
     to = Math.min(from + 1, rows.length);
     measure();
     setGaps();
@@ -223,7 +216,7 @@
     if (!document.getElementById(id)) await show({ at: id, offset });
     const card = document.getElementById(id);
     if (!card) { await settle(); return null; }
-    for (let outer = card.parentElement?.closest("details"); outer; outer = outer.parentElement?.closest("details")) outer.open = true;
+    uncover(card);
     align({ card, offset });
     held = { card, offset };
     await settle();
@@ -254,22 +247,18 @@
     return is("tool") && is("state") && (!wanted.has("kind") || card.dataset.kind === wanted.get("kind"));
   }
 
-  const number = (card) => Number(card.id.slice(1));
   const holder = (card) => card.closest(".run") ?? card;
 
   function begin(card) {
     const section = document.createElement("div");
     section.className = "sec";
     section.dataset.first = card.id;
-    rows.push({ first: number(card), height: CLOSED });
+    rows.push({ first: numberOf(card), height: CLOSED });
     to = rows.length;
     if (rows.length === 1) from = 0;
-    last = 0;
     put(section, below);
     return section;
   }
-
-  const size = (section) => section.querySelectorAll(":scope > .card, :scope > .run > .card").length;
 
   // A new card at the top: in its place if that is in the page. Says whether it is now.
   function add(card, beforeId) {
@@ -282,37 +271,37 @@
       return true;
     }
     const isFull = !rows.length || last >= SECTION;
-    last = isFull && to < rows.length ? 1 : last + 1;
+    last = isFull ? 1 : last + 1;
     if (to < rows.length) {
-      if (isFull) rows.push({ first: number(card), height: CLOSED });
+      if (isFull) rows.push({ first: numberOf(card), height: CLOSED });
       else rows.at(-1).height += CLOSED;
       setGaps();
       return false;
     }
     if (beforeId) return false;
     const section = isFull ? begin(card) : sections().at(-1);
-    last = size(section) + 1;
     section.append(card);
+    last = members(section).length;
     return true;
   }
 
   function rename(section, card) {
     section.dataset.first = card.id;
-    rows[from + sections().indexOf(section)].first = number(card);
+    rows[from + sections().indexOf(section)].first = numberOf(card);
   }
 
   // A card is about to leave its place at the top.
   function leaves(card) {
     const section = card.closest("#cards > .sec");
     if (!section || section.dataset.first !== card.id) return;
-    const next = [...section.querySelectorAll(":scope > .card, :scope > .run > .card")].find((other) => other !== card);
+    const next = members(section).find((other) => other !== card);
     if (next) { rename(section, next); return; }
     // It goes at once, so that nothing is added to it any more; the card is put elsewhere next.
     rows.splice(from + sections().indexOf(section), 1);
     to -= 1;
     drop(section);
     const end = sections().at(-1);
-    if (to === rows.length) last = end ? size(end) : SECTION;
+    if (to === rows.length) last = end ? members(end).length : SECTION;
   }
 
   // Starting
@@ -330,24 +319,18 @@
   // A page that was asked for in the middle shows the middle from the start.
   if (from > 0) align({ card: document.getElementById(cards.dataset.nearest) ?? cards.querySelector(".card"), offset: 14 });
 
-  let waiting = false;
-  addEventListener("scroll", () => {
-    if (waiting) return;
-    waiting = true;
-    requestAnimationFrame(() => {
-      waiting = false;
-      if (Math.abs(scrollY - stood) >= 1) held = anchor();
-      stood = scrollY;
-      settle();
-    });
-  }, { passive: true });
+  addEventListener("scroll", onceAFrame(() => {
+    if (Math.abs(scrollY - stood) >= 1) held = anchor();
+    stood = scrollY;
+    settle();
+  }), { passive: true });
   addEventListener("resize", settle);
 
   window.presentview = {
     ...window.presentview,
     ask,
     rows: {
-      top, add, leaves, goTo, toEnd, show, settle, hold, anchor, align, isFiltered, isShown,
+      top, add, leaves, goTo, toEnd, settle, hold, anchor, isFiltered, isShown,
       isAtEnd: () => to === rows.length,
       beginnings: () => rows.map(({ first }) => `c${first}`),
       sections, get ready() { return !busy && !again; },
