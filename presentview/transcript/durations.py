@@ -78,11 +78,9 @@ def ran(
     """
     if not ended:
         return Ran(asked, None, None, None)
-    duration = recorded
-    if not recorded:
-        if earliest is None or latest is None:
-            return Ran(asked, None, end, None)
-        duration = latest - earliest
+    duration = _taken(recorded, earliest, latest)
+    if duration is None:
+        return Ran(asked, None, end, None)
     if is_absurd(duration, earliest, latest):
         return Ran(asked, None, end, None, absurd=True)
     return Ran(asked, None if end is None else end - duration, end, duration)
@@ -103,9 +101,12 @@ def counted_ms(card: ToolCard) -> int | None:
     if card.result is None:
         return None
     asked, end = card.at or None, card.ended_at or None
-    duration = card.recorded_ms
-    if not duration:
-        if asked is None or end is None:
-            return None
-        duration = end - asked
-    return None if is_absurd(duration, asked, end) else duration
+    duration = _taken(card.recorded_ms, asked, end)
+    return None if duration is None or is_absurd(duration, asked, end) else duration
+
+
+def _taken(recorded: int, earliest: int | None, latest: int | None) -> int | None:
+    """The recorded duration, else the time from the first moment to the last."""
+    if recorded or earliest is None or latest is None:
+        return recorded or None
+    return latest - earliest

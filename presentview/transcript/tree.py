@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from presentview.transcript.cards import Card, Change, ToolCard
 
-__all__ = ["Tree", "condensed"]
+__all__ = ["Tree", "condensed", "in_page_order"]
 
 
 class Tree:
@@ -38,13 +38,8 @@ class Tree:
         return self._all[index]
 
     def walk(self) -> Iterator[Card]:
-        """Every card in page order, parents before children, however deep they are nested."""
-        stack = self.top[::-1]
-        while stack:
-            card = stack.pop()
-            yield card
-            if card.children:
-                stack += reversed(card.children)
+        """Every card in page order, parents before children."""
+        return in_page_order(self.top)
 
     def add(
         self, card: Card, before: Card | None = None, *, parent: ToolCard | None = None
@@ -135,6 +130,18 @@ class Tree:
             outer.faults += faults
             if self.changes is not None:
                 self.changes.append(Change("replace", outer.id))
+
+
+def in_page_order(cards: Sequence[Card]) -> Iterator[Card]:
+    """Cards that stand side by side and all that is nested in them, parents before children,
+    however deep they are nested.
+    """
+    stack = list(reversed(cards))
+    while stack:
+        card = stack.pop()
+        yield card
+        if card.children:
+            stack += reversed(card.children)
 
 
 def condensed(changes: list[Change]) -> tuple[Change, ...]:

@@ -1,4 +1,4 @@
-"""What a request is about: its session, its card, the numbers in it."""
+"""What a request is about: its session, its card; and an answer to a script."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from presentview.transcript.cards import Card
 from presentview.web.feeds import Feed
 from presentview.web.hub import Hub
 
-__all__ = ["Json", "card_of", "feed_of", "hub_of", "number_of"]
+__all__ = ["Json", "card_of", "feed_of", "hub_of"]
 
 
 class Json(Response):
@@ -48,9 +48,3 @@ def card_of(feed: Feed, request: Request) -> Card:
     if card is None:
         raise HTTPException(404, "This session has no such card")
     return card
-
-
-def number_of(request: Request, name: str, default: int) -> int:
-    """A number from the query, `default` where there is none."""
-    text = request.query_params.get(name, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else default

@@ -16,6 +16,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -131,12 +132,13 @@ class SessionFiles:
 
         What it says is what `open` would do at the same moment.
         """
-        roots = attachment_roots(workspace, self._session, self._allowed)
         base = workspace or str(self._session.parent)
+        # Most cards name no files, and to find out where these may lie takes the file system.
+        roots = cache(lambda: attachment_roots(workspace, self._session, self._allowed))
 
         def look(recorded: str) -> Look:
             try:
-                with _opened(recorded, base, roots) as (fd, _):
+                with _opened(recorded, base, roots()) as (fd, _):
                     return Look(is_image=bool(_image_type(_start(fd, _MAGIC_BYTES))))
             except AccessDenied as error:
                 return Look(reason=error.reason)

@@ -22,7 +22,10 @@ from presentview.web.attachments import LookAt
 from presentview.web.render.diffs import parse_diff
 from presentview.web.templating import render
 
-__all__ = ["Body", "NamedFile", "Output", "body_of", "full_text", "has_body"]
+__all__ = ["PROSE", "Body", "NamedFile", "Output", "body_of", "full_text", "has_body"]
+
+PROSE: Final = frozenset({"agent", "web_search", "fetch"})
+"""The kinds of tool cards whose output is Markdown, not what a terminal shows."""
 
 _PLAIN: Final = frozenset({"paused", "resumed", "retry", "usage"})
 _IMAGE_NAMES: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp")
@@ -171,7 +174,7 @@ def _call_body(card: ToolCard, read: ReadPart, look: LookAt | None) -> Body:
         args=texts.args[:PREVIEW_BYTES] if shows_args else "",
         command=command[:PREVIEW_BYTES],
         err=err[:PREVIEW_BYTES],
-        output=_output(texts.output, prose=face in ("agent", "web_search", "fetch")),
+        output=_output(texts.output, prose=face in PROSE),
         diff=drawn_diff(drawn, card.face) if drawn else Markup(""),
         todos=shown_todos,
         files=tuple(_named_file(file, look) for file in texts.attachments[:FILES_SHOWN]),

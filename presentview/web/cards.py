@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -12,6 +12,7 @@ from presentview.limits import DOM_DEPTH, KIDS_CARDS, PREVIEW_BYTES
 from presentview.records import Attachment
 from presentview.transcript.cards import Card, Place, ToolCard
 from presentview.transcript.export import call_texts
+from presentview.transcript.tree import in_page_order
 from presentview.web.attachments import SessionFiles
 from presentview.web.bodies import Body, body_of, has_body
 from presentview.web.faces import face_of, usage_parts
@@ -46,17 +47,9 @@ class CardRenderer:
         self._session = session
         self.has_flattened = False
 
-    def all(self) -> Markup:
-        """Every card, nested ones inside their parents."""
-        return self._siblings(self._follower.transcript.cards, self._all_nested)
-
     def whole(self, cards: Sequence[Card]) -> Markup:
         """Cards that stand side by side with everything nested in them."""
-        return self._siblings(cards, self._all_nested, cards[0].depth if cards else 0)
-
-    def tree(self, card: Card) -> Markup:
-        """One card with everything nested in it."""
-        return self._siblings([card], self._all_nested, card.depth)
+        return self._siblings(cards, lambda card, level: _Nested(self._inner(card, level)))
 
     def row(self, cards: Sequence[Card], target: Card | None = None) -> Markup:
         """Cards that stand side by side, with what is nested in those that are open; `target`
@@ -65,17 +58,17 @@ class CardRenderer:
         opened = {target, *target.ancestors()} if target else set()
 
         def nested(card: Card, level: int) -> _Nested:
-            found = self._all_nested(card, level)
-            if not (card in opened or self._is_open(card)):
-                return _Nested((), 0, len(found.cards))
-            inside = next((i for i, inner in enumerate(found.cards) if inner in opened), 0)
-            return _cut(found.cards, inside)
+            found = self._inner(card, level)
+            if found and card not in opened and not self._is_open(card):
+                return _Nested((), after=len(found))
+            inside = next((i for i, inner in enumerate(found) if inner in opened), 0)
+            return _cut(found, inside)
 
-        return self._siblings(cards, nested, cards[0].depth if cards else 0)
+        return self._siblings(cards, nested)
 
     def kids(self, card: Card, at: Card | None) -> Markup:
         """Some of the cards nested in a card: those around `at`, or the first."""
-        found = self._all_nested(card, card.depth + 1).cards
+        found = self._inner(card, card.depth + 1)
         around = _cut(found, found.index(at) if at in found else 0)
         return self._links(card, around, self.row(around.cards))
 
@@ -102,12 +95,11 @@ class CardRenderer:
             return ()
         return call_texts(card, self._follower.record).attachments
 
-    def _siblings(
-        self, cards: Iterable[Card], nested: Callable[[Card, int], _Nested], depth: int = 0
-    ) -> Markup:
-        """Cards that stand `depth` deep, with what is `nested` in them, without recursion
-        however deep that is.
+    def _siblings(self, cards: Sequence[Card], nested: Callable[[Card, int], _Nested]) -> Markup:
+        """Cards that stand side by side with what is `nested` in them, without recursion however
+        deep that is.
         """
+        depth = cards[0].depth if cards else 0
         # Each frame holds cards still to draw and the HTML of those already drawn.
         stack: list[tuple[list[Card], list[Markup], Card | None, _Nested]] = [
             (list(cards)[::-1], [], None, _NOTHING)
@@ -134,7 +126,7 @@ class CardRenderer:
         """The HTML of some nested cards with links to those before and after them."""
         if not (inside.before or inside.after):
             return html
-        siblings = self._all_nested(owner, owner.depth + 1).cards
+        siblings = self._inner(owner, owner.depth + 1)
         around = {
             "earlier": siblings[inside.before - 1] if inside.before else None,
             "later": siblings[-inside.after] if inside.after else None,
@@ -157,22 +149,17 @@ class CardRenderer:
     def _is_open(self, card: Card) -> bool:
         return face_of(card, alive=self._follower.alive).is_open
 
-    def _all_nested(self, card: Card, level: int) -> _Nested:
-        """What is drawn inside a card: its children, or at the deepest level all its
+    def _inner(self, card: Card, level: int) -> Sequence[Card]:
+        """What belongs inside a card on a page: its children, or at the deepest level all its
         descendants in a row.
         """
+        children = card.children or ()
         if level < DOM_DEPTH:
-            return _Nested(card.children or ())
+            return children
         if level > DOM_DEPTH:
-            return _NOTHING
-        found: list[Card] = []
-        stack = (card.children or [])[::-1]
-        self.has_flattened |= bool(stack)
-        while stack:
-            inner = stack.pop()
-            found.append(inner)
-            stack += reversed(inner.children or [])
-        return _Nested(found)
+            return ()
+        self.has_flattened |= bool(children)
+        return list(in_page_order(children))
 
     def _one(self, card: Card, nested: Markup | None) -> Markup:
         transcript = self._follower.transcript

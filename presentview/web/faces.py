@@ -11,9 +11,9 @@ from presentview import units
 from presentview.limits import DIFF_OPEN_LINES, NAME_CHARS, SUBJECT_CHARS
 from presentview.transcript.cards import FAILED, RUNNING, Card, ToolCard, UsageCard
 
-__all__ = ["Badge", "Face", "face_of"]
+__all__ = ["TOOL_LABELS", "Badge", "Face", "face_of", "opens_diff", "usage_parts"]
 
-_TOOL_LABELS: Final = {
+TOOL_LABELS: Final = {
     "shell": "Shell",
     "read": "Read",
     "search": "Search",
@@ -26,6 +26,8 @@ _TOOL_LABELS: Final = {
     "web_search": "Web search",
     "image": "Image",
 }
+"""The kinds of tool cards that have a name of their own."""
+
 _LABELS: Final = {
     "reasoning": "Thought",
     "message": "Answer",
@@ -143,13 +145,12 @@ def _badges(card: Card) -> tuple[Badge, ...]:
 
 def _call_face(card: ToolCard, status: str | None) -> Face:
     duration = card.duration_ms if status != RUNNING else None
-    is_diff = card.diff is not None and 0 < card.diff_lines <= DIFF_OPEN_LINES
     quiet = card.read_only and status == "done" and card.parent is None
     classes = ("card", "tool", card.tool_face, status, "quiet" if quiet else "")
     if card.kind == "lane":
         label = "Lane"
     else:
-        label = _TOOL_LABELS.get(card.tool_face) or card.name[:NAME_CHARS] or "Tool"
+        label = TOOL_LABELS.get(card.tool_face) or card.name[:NAME_CHARS] or "Tool"
     return Face(
         card,
         template="card/_details.html",
@@ -162,8 +163,13 @@ def _call_face(card: ToolCard, status: str | None) -> Face:
         duration=units.duration(duration),
         duration_title=f"{duration:,} ms" if duration is not None else "",
         clock_from=card.at if status == RUNNING else 0,
-        is_open=status in (RUNNING, FAILED) or is_diff,
+        is_open=status in (RUNNING, FAILED) or opens_diff(card),
     )
+
+
+def opens_diff(card: ToolCard) -> bool:
+    """Whether a page shows the card's diff without being asked."""
+    return card.diff is not None and 0 < card.diff_lines <= DIFF_OPEN_LINES
 
 
 def _state_words(card: ToolCard, status: str | None) -> str:

@@ -155,15 +155,6 @@ class Feed:
             self._regions = frame | self._outline(self._recent_turns())
             return Snapshot(self.log.position, dict(frame))
 
-    def snapshot(self) -> Snapshot:
-        """Everything there is to show now, all cards and all turns of the outline included."""
-        with self.follower.reading:
-            frame = self.frame()
-            turns = self.transcript.turns
-            outline = self._outline(turn.number for turn in turns)
-            whole = {"outline": Markup("").join(outline.values()), "cards": self.renderer.all()}
-            return Snapshot(frame.pos, {**frame.regions, **whole})
-
     def head(self) -> Head:
         """The top bar."""
         with self.follower.reading:
@@ -250,7 +241,7 @@ class Feed:
                 parent, before = change.parent or "cards", change.before or ""
                 placed.append(Op(change.op, card.id, parent, before, html))
         drawn += (
-            Op("replace", outer.id, html=self.renderer.tree(outer), deep=True)
+            Op("replace", outer.id, html=self.renderer.whole([outer]), deep=True)
             for outer in deep.values()
         )
         return placed + drawn

@@ -5,23 +5,22 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Final
 
-import orjson
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from presentview.limits import FIND_HITS, FIND_QUERY_CHARS
+from presentview.web.asking import Json, feed_of, hub_of
 from presentview.web.faces import face_of
 from presentview.web.feeds import Feed
 from presentview.web.find import Found, find
-from presentview.web.hub import Hub
+from presentview.web.numbers import number_of
 from presentview.web.overview import Head
 from presentview.web.templating import render
 
 __all__ = ["found"]
 
 _MOST_ROUNDS: Final = 40
-_MOST_DIGITS: Final = 15
+_BYTE_DIGITS: Final = 14
 
 
 async def found(request: Request) -> Response:
@@ -30,16 +29,13 @@ async def found(request: Request) -> Response:
     An answer may hold no hits and still say where to go on. A browser that asks for a page gets
     one that works without scripts, with hits on it if there are any.
     """
-    hub: Hub = request.app.state.hub
-    feed = await hub.feed(request.path_params["session"])
-    if feed is None:
-        raise HTTPException(404, "There is no such session here")
-    query, start = request.query_params.get("q", ""), request.query_params.get("from", "")
-    begin = int(start) if start.isascii() and start.isdigit() and len(start) < _MOST_DIGITS else 0
+    hub, feed = hub_of(request), await feed_of(request)
+    query = request.query_params.get("q", "")
+    begin = number_of(request.query_params, "from", 0, digits=_BYTE_DIGITS)
     is_page = "text/html" in request.headers.get("accept", "")
     answer = await hub.working(feed.ref.id, partial(_answer, feed, query, begin))
     if not is_page:
-        return Response(orjson.dumps(answer), media_type="application/json")
+        return Json(answer)
     hits = {hit["card"]: hit for hit in answer["hits"]}
     for _ in range(_MOST_ROUNDS):
         if len(hits) >= FIND_HITS or answer["next"] is None:

@@ -51,8 +51,7 @@ def glance(ref: SessionRef, path: str, size: int, changed_at: int) -> Glance:
     summary = summarize(transcript, alive=False)
     row = row_of(ref.id, ref.path, header, summary, changed_at)
     row = msgspec.structs.replace(row, state=UNREAD, state_label="not read yet", totals=())
-    wall = -1 if summary.wall_ms is None else summary.wall_ms
-    return Glance(Listed(row, wall, -1, size), header.writer)
+    return Glance(Listed.of(row, summary, size), header.writer)
 
 
 def _ends(path: str, size: int) -> _Ends:

@@ -182,8 +182,7 @@ class Listing:
         follower.refresh()
         summary = summary_of(follower)
         row = row_of(ref.id, ref.path, follower.header, summary, follower.changed_at)
-        wall = -1 if summary.wall_ms is None else summary.wall_ms
-        listed = Listed(row, wall, summary.errors, follower.size)
+        listed = Listed.of(row, summary, follower.size)
         self._shown[ref.id] = _Shown(found.stamp, listed, follower.header.writer)
         if not follower.alive:
             follower.close()

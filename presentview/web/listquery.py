@@ -9,6 +9,8 @@ from urllib.parse import urlencode
 import msgspec
 
 from presentview.limits import LARGE_FILE, LIST_QUERY_CHARS
+from presentview.transcript.summary import Summary
+from presentview.web.numbers import number_of
 from presentview.web.overview import Row
 
 __all__ = ["SORTS", "STATES", "UNREAD", "Listed", "Query"]
@@ -29,6 +31,12 @@ class Listed(msgspec.Struct, frozen=True):
     wall_ms: int
     errors: int
     size: int
+
+    @classmethod
+    def of(cls, row: Row, summary: Summary, size: int) -> Listed:
+        """A row with the figures of its session."""
+        wall = -1 if summary.wall_ms is None else summary.wall_ms
+        return cls(row, wall, -1 if row.state == UNREAD else summary.errors, size)
 
     @property
     def is_read(self) -> bool:
@@ -63,13 +71,12 @@ class Query(NamedTuple):
     @classmethod
     def of(cls, asked: Mapping[str, str]) -> Query:
         """The query of an address; what it does not say, or what makes no sense, is the default."""
-        state, sort, page = asked.get("state", ""), asked.get("sort", ""), asked.get("page", "")
-        is_number = page.isascii() and page.isdigit() and len(page) < 7
+        state, sort = asked.get("state", ""), asked.get("sort", "")
         return cls(
             words=asked.get("q", "").strip()[:LIST_QUERY_CHARS],
             state=state if state in STATES else "",
             sort=sort if sort in SORTS else "last",
-            page=max(1, int(page)) if is_number else 1,
+            page=max(1, number_of(asked, "page", 1, digits=6)),
         )
 
     @property

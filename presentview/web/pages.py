@@ -11,12 +11,13 @@ from presentview.document import document_json
 from presentview.errors import AccessDenied
 from presentview.limits import STEP_CHARS
 from presentview.units import path_text
-from presentview.web.asking import card_of, feed_of, hub_of, number_of
+from presentview.web.asking import card_of, feed_of, hub_of
 from presentview.web.band import beside
 from presentview.web.bodies import full_text
 from presentview.web.download import SANDBOX, Download, saved_as
 from presentview.web.faces import face_of
 from presentview.web.hub import LIST
+from presentview.web.numbers import number_of
 from presentview.web.rawpage import raw_context
 from presentview.web.templating import render
 from presentview.web.views import DEPTHS, FILTERS, scope_of, view_of
@@ -134,7 +135,7 @@ async def text(request: Request) -> Response:
     step of it for the page to show, from character n (from 0).
     """
     feed = await feed_of(request)
-    start = number_of(request, "from", -1)
+    start = number_of(request.query_params, "from", -1)
 
     def read() -> str:
         card = card_of(feed, request)
@@ -175,7 +176,7 @@ async def attachment(request: Request) -> Response:
 async def raw(request: Request) -> Response:
     """`/s/<id>/raw?line=<n>`: every record as it stands in the file, with its line."""
     feed = await feed_of(request)
-    first = max(1, number_of(request, "line", 1))
+    first = max(1, number_of(request.query_params, "line", 1))
 
     def draw() -> str:
         with feed.follower.reading:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from presentview.limits import DIFF_OPEN_LINES, SECTION_CARDS, SECTION_WEIGHT
+from presentview.limits import SECTION_CARDS, SECTION_WEIGHT
 from presentview.transcript.cards import FAILED, OPEN, Card, Place, ToolCard
+from presentview.web.faces import opens_diff
 
 __all__ = ["Section", "estimate", "section_at", "split"]
 
@@ -72,7 +73,7 @@ def estimate(card: Card) -> _Size:
     """About how many px, and elements, a card takes as a page shows it at first."""
     kind = card.kind
     if isinstance(card, ToolCard):
-        if card.diff_lines and card.diff_lines <= DIFF_OPEN_LINES:
+        if opens_diff(card):
             lines = card.diff_lines
             return _Size(_CLOSED + 50 + lines * _LINE, _CALL_NODES + lines * _LINE_NODES)
         if card.state == FAILED:

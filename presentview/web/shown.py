@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -11,11 +11,10 @@ from presentview.records import Record, Tool
 from presentview.transcript.cards import Card, Place, ToolCard
 from presentview.transcript.collab import read_collab
 from presentview.transcript.todos import read_todos
+from presentview.web.bodies import PROSE
 from presentview.web.render.ansi import strip_ansi
 
 __all__ = ["shown_texts"]
-
-_PROSE: Final = frozenset({"agent", "web_search", "fetch"})
 
 
 def shown_texts(
@@ -46,7 +45,7 @@ def _of_call(card: ToolCard, place: Place, tool: Tool) -> Iterator[str]:
             yield tool.name
         yield from _of_arguments(card, tool.args)
     if place == card.result:
-        yield tool.output if card.tool_face in _PROSE else strip_ansi(tool.output)
+        yield tool.output if card.tool_face in PROSE else strip_ansi(tool.output)
         yield tool.err
     if place in (card.dispatch, card.result):
         yield from (file.path for file in tool.attachments)

@@ -7,7 +7,7 @@ cards of some tools, states or kinds and those around them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 from urllib.parse import urlencode
 
@@ -15,6 +15,8 @@ import msgspec
 
 from presentview.transcript.cards import BAD, OPEN, Card, ToolCard
 from presentview.transcript.fold import Transcript
+from presentview.transcript.tree import in_page_order
+from presentview.web.faces import TOOL_LABELS
 
 __all__ = [
     "DEPTHS",
@@ -43,19 +45,8 @@ DEPTHS: Final = {
 """The kinds of cards that a page of each depth shows; everything names none."""
 
 FILTERS: Final = {
-    "tool": {
-        "shell": "Shell",
-        "read": "Read",
-        "search": "Search",
-        "list": "List",
-        "edit": "Edit",
-        "write": "Write",
-        "todo": "To-do",
-        "agent": "Sub-agent",
-        "fetch": "Fetch",
-        "web_search": "Web search",
-        "other": "Other tools",
-    },
+    "tool": {face: label for face, label in TOOL_LABELS.items() if face != "image"}
+    | {"other": "Other tools"},
     "state": {
         "failed": "Failed",
         "blocked": "Blocked",
@@ -195,16 +186,7 @@ def _has(card: Card, view: View, alive: bool) -> bool:
     """Whether `card`, or one nested in it, is what the view's filters look for."""
     if not card.children:
         return matching(card, view, alive=alive)
-    return any(matching(inner, view, alive=alive) for inner in _in_order([card]))
-
-
-def _in_order(cards: Sequence[Card]) -> Iterator[Card]:
-    """Cards and all that is nested in them in page order, however deep."""
-    stack = list(cards[::-1])
-    while stack:
-        card = stack.pop()
-        yield card
-        stack += reversed(card.children or ())
+    return any(matching(inner, view, alive=alive) for inner in in_page_order([card]))
 
 
 def matching(card: Card, view: View, *, alive: bool) -> bool:
@@ -234,7 +216,7 @@ def next_of(
         return None
     found: Card | None = None
     passed = start == ""
-    for card in _in_order(row):
+    for card in in_page_order(row):
         if card.id == start:
             if back:
                 return found

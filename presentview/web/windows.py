@@ -8,7 +8,6 @@ the height in px), so that it can scroll anywhere and ask for what comes into vi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 from markupsafe import Markup
@@ -30,7 +29,6 @@ __all__ = [
     "piece",
     "whole",
     "window",
-    "window_json",
 ]
 
 
@@ -139,11 +137,6 @@ def outline_around(transcript: Transcript, turn: int) -> Outline:
     shown: Sequence[Turn] = turns[start : start + OUTLINE_TURNS]
     items = Markup("").join(outline_item(one) for one in shown)
     return Outline(items, least + start, least, most)
-
-
-def window_json(window: Window) -> dict[str, Any]:
-    """A window as values for JSON."""
-    return msgspec.structs.asdict(window)
 
 
 def _section(cards: Sequence[Card], renderer: CardRenderer, target: Card | None) -> Markup:

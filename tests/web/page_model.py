@@ -10,9 +10,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from html.parser import HTMLParser
 
-from presentview.web.feeds import Batch, Op, Snapshot
+from markupsafe import Markup
 
-__all__ = ["CARDS_AND_RAILS", "Element", "Page", "parse"]
+from presentview.web.feeds import Batch, Feed, Op, Snapshot
+from presentview.web.overview import outline_item
+
+__all__ = ["CARDS_AND_RAILS", "Element", "Page", "everything", "parse"]
 
 CARDS_AND_RAILS = ("head", "problems", "vitals", "outline", "cards")
 _LISTS = frozenset({"cards", "outline", "sessions"})
@@ -149,6 +152,15 @@ def parse(html: str) -> list[Element]:
 def _only(html: str) -> Element:
     (element,) = parse(html)
     return element
+
+
+def everything(feed: Feed) -> Snapshot:
+    """All there is to show of a session: what a page holds of it, it holds in pieces."""
+    with feed.follower.reading:
+        frame, transcript = feed.frame(), feed.transcript
+        outline = Markup("").join(outline_item(turn) for turn in transcript.turns)
+        cards = feed.renderer.whole(transcript.cards)
+        return Snapshot(frame.pos, {**frame.regions, "outline": outline, "cards": cards})
 
 
 class Page:

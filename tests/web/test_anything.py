@@ -19,7 +19,7 @@ from presentview.web.feeds import Feed
 from presentview.web.listing import Listing
 from presentview.web.rawpage import raw_context
 from tests.strategies import records, session_records
-from tests.web.page_model import Page, parse
+from tests.web.page_model import Page, everything, parse
 
 
 def draw_everything(folder: Path, data: bytes) -> None:
@@ -28,7 +28,7 @@ def draw_everything(folder: Path, data: bytes) -> None:
     listing = Listing(Roots((folder,), ()), "epoch")
     try:
         feed.look()
-        Page(feed.snapshot())
+        Page(everything(feed))
         follower = feed.follower
         for card in follower.transcript.walk():
             parse(f"<div>{feed.renderer.body(card)}</div>")

@@ -11,7 +11,7 @@ import pytest
 
 from presentview import limits
 from presentview.errors import AccessDenied
-from presentview.records import Attachment, Header, Kind, Record, Tool, encode, encode_header
+from presentview.records import Attachment, Header, Kind, Record, Tool
 from presentview.sessions import Roots, session_id
 from presentview.transcript.cards import Part, ToolCard
 from presentview.web import attachments
@@ -27,6 +27,7 @@ from presentview.web.download import SANDBOX
 from presentview.web.network import resolve_policy
 from presentview.web.security import Guard
 from presentview.web.templating import render
+from tests.sidecars import write_session
 from tests.web.asking import TOKENS, Answer, ask, assert_sealed
 
 SECRET = b"what lies outside"
@@ -467,13 +468,11 @@ class Shown:
 
     def __init__(self, disk: Disk, names: list[str], **options: Any) -> None:
         files = tuple(Attachment(path=name, kind="image") for name in names)
-        lines = [
-            encode_header(Header(workspace=os.fspath(disk.workspace))),
-            encode(Record(kind=Kind.TOOL_DISPATCH, tool=Tool(id="t", name="draw"))),
-            encode(Record(kind=Kind.TOOL_RESULT, tool=Tool(id="t", attachments=files))),
+        records = [
+            Record(kind=Kind.TOOL_DISPATCH, tool=Tool(id="t", name="draw")),
+            Record(kind=Kind.TOOL_RESULT, tool=Tool(id="t", attachments=files)),
         ]
-        path = disk.sessions / "s.present.jsonl"
-        path.write_bytes(b"\n".join(lines) + b"\n")
+        write_session(disk.sessions, records, Header(workspace=os.fspath(disk.workspace)))
         self.app = create_app(Roots((disk.sessions,), ()), **options)
         self.guard = Guard(self.app, resolve_policy(host="127.0.0.1", port=8377), TOKENS)
         self.session = session_id(disk.sessions / "s.jsonl")

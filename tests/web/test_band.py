@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.applications import Starlette
 
-from presentview.records import Header, Kind, Record, encode, encode_header
+from presentview.records import Kind, Record, encode
 from presentview.sessions import Roots, session_id
 from presentview.transcript.fold import Transcript
 from presentview.transcript.timings import timings_of
@@ -24,6 +24,7 @@ from presentview.web.lanes import packed, runs_of
 from presentview.web.network import resolve_policy
 from presentview.web.security import Guard
 from presentview.web.timemap import IDLE_MS, TimeMap
+from tests.sidecars import write_sidecar
 from tests.strategies import sessions
 from tests.unit.transcript.story import (
     compaction_done,
@@ -337,8 +338,7 @@ def test_a_page_comes_with_its_band_and_can_ask_for_it_again(
     path = tmp_path.resolve() / "s.present.jsonl"
     inside = [dispatch("p/a", at=1_500), result("p/a", err="no", at=2_000)]
     records = [turn("go", at=1_000), *agent("p", "audit", 1_000, 5_200, *inside)]
-    lines = [encode_header(Header()), *map(encode, records)]
-    path.write_bytes(b"\n".join(lines) + b"\n")
+    write_sidecar(path, records)
     guard = Guard(serve(path.parent), resolve_policy(host="127.0.0.1", port=8377), TOKENS)
     session = session_id(path.parent / "s.jsonl")
     page = ask(guard, f"/s/{session}").text

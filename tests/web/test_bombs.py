@@ -10,6 +10,7 @@ import pytest
 from presentview.records import Kind, Record, encode
 from presentview.sessions import SessionRef
 from presentview.web.feeds import Feed
+from tests.web.page_model import everything
 
 MIB = 1024 * 1024
 MOST = 1_000_000  # characters of HTML
@@ -46,7 +47,7 @@ def show(folder: Path, bomb: str, size: int) -> None:
     (folder / "s.present.jsonl").write_bytes(b"\n".join(lines) + b"\n")
     feed = Feed(SessionRef("5e551011", folder / "s.jsonl"), "epoch")
     feed.look()
-    shown = feed.snapshot().regions
+    shown = everything(feed).regions
     assert "before" in shown["cards"]
     assert "after" in shown["cards"]
     if named:

@@ -16,6 +16,7 @@ from presentview import limits
 from presentview.records import Kind, Record, encode
 from presentview.sessions import session_id
 from tests.browser.conftest import Server, _started
+from tests.sidecars import write_sidecar
 
 WAIT_SECONDS = 60
 MIB = 1024 * 1024
@@ -69,8 +70,8 @@ def until(come: Callable[[], bool], what: str) -> None:
 def server(tmp_path: Path) -> Iterator[Server]:
     (tmp_path / "state").mkdir()
     (tmp_path / "sessions").mkdir()
-    lines = [b'{"kind":"_header"}', encode(Record(Kind.MESSAGE, text="short"))]
-    (tmp_path / "sessions" / "small.present.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+    small = tmp_path / "sessions" / "small.present.jsonl"
+    write_sidecar(small, [Record(Kind.MESSAGE, text="short")])
     with open(tmp_path / "sessions" / "large.present.jsonl", "wb") as file:
         file.writelines([encode(Record(Kind.MESSAGE, text="x" * MIB)) + b"\n"] * 64)
     server = _started(tmp_path / "state", [tmp_path / "sessions"], ["--port", "0"])

@@ -61,7 +61,7 @@ async def show(hub: Hub, *sessions: str) -> None:
     for session in sessions:
         feed = await hub.feed(session)
         assert feed is not None
-        await hub.working(session, feed.snapshot)
+        await hub.working(session, feed.frame)
 
 
 class Reader:

@@ -31,7 +31,7 @@ from presentview.web import cards, feeds
 from presentview.web.feeds import Batch, Feed
 from tests.random_session import random_events
 from tests.strategies import session_records
-from tests.web.page_model import Page
+from tests.web.page_model import Page, everything
 
 
 class Session:
@@ -43,7 +43,7 @@ class Session:
         self.path.write_bytes(encode_header(Header()) + b"\n")
         self.feed = Feed(self.ref, "epoch")
         self.feed.look()
-        self.page = Page(self.feed.snapshot())
+        self.page = Page(everything(self.feed))
 
     def record(self, record: Record) -> None:
         with open(self.path, "ab") as file:
@@ -60,14 +60,14 @@ class Session:
     def look(self) -> Batch | None:
         batch = self.feed.look()
         if batch is not None and not self.page.apply(batch):
-            self.page.take(self.feed.snapshot())
+            self.page.take(everything(self.feed))
         return batch
 
     def opened_now(self) -> Page:
         fresh = Feed(self.ref, "another")
         try:
             fresh.look()
-            return Page(fresh.snapshot())
+            return Page(everything(fresh))
         finally:
             fresh.follower.close()
 

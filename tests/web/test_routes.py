@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 
 from presentview.limits import STREAMS
-from presentview.records import Attachment, Header, Kind, Record, Tool, encode, encode_header
+from presentview.records import Attachment, Kind, Record, Tool, encode
 from presentview.sessions import Roots, session_id
 from presentview.web.app import create_app
 from presentview.web.download import SANDBOX
@@ -22,6 +22,7 @@ from presentview.web.headers import CONTENT_SECURITY_POLICY
 from presentview.web.hub import Hub
 from presentview.web.network import resolve_policy
 from presentview.web.security import Guard
+from tests.sidecars import write_sidecar
 from tests.web.asking import BEARER, HOST, TOKENS, Answer, Headers, ask, assert_sealed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,8 +46,7 @@ def record_session(path: Path) -> None:
         Record(kind=Kind.MESSAGE, text=SECRET, at=2_000),
         Record(kind=Kind.TURN_DONE, at=2_500),
     ]
-    lines = [encode_header(Header()), *map(encode, records)]
-    path.write_bytes(b"\n".join(lines) + b"\n")
+    write_sidecar(path, records)
     (path.parent / "shot.png").write_bytes(ONE_PIXEL)
 
 

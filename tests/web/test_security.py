@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,27 +18,12 @@ from presentview import limits
 from presentview.web.headers import CONTENT_SECURITY_POLICY
 from presentview.web.network import resolve_policy
 from presentview.web.security import Guard
-from presentview.web.tokens import TokenStore
+from tests.web.asking import BEARER, HOST, TOKENS, Answer, Headers
 
-HOST = "127.0.0.1:8377"
 SECRET = "what only a person who is signed in may read"
-TOKENS = TokenStore("t" * 43)
 COOKIE = f"presentview_8377={TOKENS.cookie_value(8377)}"
-BEARER = ("Authorization", f"Bearer {TOKENS.token}")
 LINK = [("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document")]
 OUR_SCRIPT = ("X-Presentview", "1")
-
-Headers = list[tuple[str, str]]
-
-
-@dataclass
-class Answer:
-    status: int = 0
-    headers: Headers = field(default_factory=list)
-    body: bytes = b""
-
-    def all(self, name: str) -> list[str]:
-        return [value for key, value in self.headers if key == name]
 
 
 def page(_request: Request) -> Response:

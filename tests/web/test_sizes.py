@@ -20,12 +20,12 @@ from presentview.records import (
     Record,
     Retry,
     Tool,
-    encode,
-    encode_header,
 )
 from presentview.sessions import SessionRef
 from presentview.web.allowance import Allowance, cut_diff
 from presentview.web.feeds import Feed
+from tests.sidecars import write_session
+from tests.web.page_model import everything
 
 WORD = "w" * 5_000_000
 MOST = 1_000_000  # characters of HTML
@@ -97,16 +97,14 @@ RECORDS: dict[str, Sequence[Record]] = {
 
 
 def opened(folder: Path, records: Sequence[Record], header: Header) -> Feed:
-    lines = [encode_header(header), *map(encode, records)]
-    (folder / "s.present.jsonl").write_bytes(b"\n".join(lines) + b"\n")
-    feed = Feed(SessionRef("5e551011", folder / "s.jsonl"), "epoch")
+    feed = Feed(SessionRef("5e551011", write_session(folder, records, header)), "epoch")
     feed.look()
     return feed
 
 
 def pieces(feed: Feed) -> Iterator[str]:
     """All that a browser can be given of a session."""
-    yield from feed.snapshot().regions.values()
+    yield from everything(feed).regions.values()
     for card in feed.transcript.walk():
         yield feed.renderer.body(card)
 

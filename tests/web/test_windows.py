@@ -21,7 +21,7 @@ from presentview.web.sections import section_at, split
 from presentview.web.views import EVERYTHING, View
 from presentview.web.windows import outline_around, piece, whole, window
 from tests.strategies import sessions
-from tests.web.page_model import Element, parse
+from tests.web.page_model import Element, everything, parse
 
 
 def turn(text: str) -> Record:
@@ -130,8 +130,8 @@ def test_a_card_in_a_window_is_the_card_of_the_whole_page(records: list[Record])
                 kids.inner.clear()
             return element.html(plain=True)
 
-        everything = cards_in(feed.snapshot().regions["cards"])
-        theirs = {e.attributes["id"]: e for e in everything}
+        all_cards = cards_in(everything(feed).regions["cards"])
+        theirs = {e.attributes["id"]: e for e in all_cards}
         row = feed.row(EVERYTHING)
         shown = window(row, feed.renderer, feed.transcript, END)
         for card in cards_in(shown.cards) if shown.cards else []:
