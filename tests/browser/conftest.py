@@ -57,8 +57,9 @@ class Server:
         return urlsplit(self.address).query
 
     def url(self, path: str = "/", *, port: int | None = None) -> str:
-        """The address of a page, with the token that signs in."""
-        return f"http://127.0.0.1:{port or self.port}{path}?{self.token}"
+        """The address of a page, which may have a query, with the token that signs in."""
+        separator = "&" if "?" in path else "?"
+        return f"http://127.0.0.1:{port or self.port}{path}{separator}{self.token}"
 
     def end(self, number: signal.Signals = signal.SIGINT) -> int:
         """End the server and return its exit code."""
@@ -269,6 +270,15 @@ def shown_anew(context: BrowserContext, page: Page) -> Shown:
     found = shown(tab)
     tab.close()
     return found
+
+
+def open_session(page: Page, server: Server, session: Path, *, height: int = 700) -> Page:
+    """Show a session in a window of this height."""
+    page.set_default_timeout(15_000)
+    page.set_viewport_size({"width": 1200, "height": height})
+    page.goto(server.url(page_of(session)))
+    settled(page)
+    return page
 
 
 def page_of(session: Path) -> str:

@@ -13,6 +13,7 @@ from presentview.records import Kind, Record, Tool, encode
 from tests.browser.conftest import ROOT, Server, page_of, settled
 from tests.browser.watching import assert_upright, open_everything
 from tests.random_session import random_events
+from tests.sidecars import write_session
 
 AXE = (ROOT / "tests" / "vendor" / "axe-core-4.14.1.min.js").read_text()
 VIOLATIONS = "() => axe.run().then((result) => result.violations)"
@@ -136,8 +137,7 @@ def test_on_paper_stands_what_was_opened_and_nothing_to_press(
     server: Server, of_all_kinds: Path, browse: Browse
 ) -> None:
     page = browse()
-    path = f"{page_of(of_all_kinds)}?all&{server.token}"
-    page.goto(f"http://127.0.0.1:{server.port}{path}")
+    page.goto(server.url(f"{page_of(of_all_kinds)}?all"))
     page.wait_for_selector("body[data-restored]")
     agent = page.locator("#cards .agent").last
     agent.locator("> details > summary").click()
@@ -191,10 +191,9 @@ def test_times_are_those_of_the_reader_and_say_so(
         Record(kind=Kind.TURN_STARTED, text=f"{hour}", at=START + hour * DAY // 24)
         for hour in hours
     ]
-    lines = [b'{"kind":"_header"}', *map(encode, turns)]
-    (folder / "s.present.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+    session = write_session(folder, turns)
     page = browse(timezone_id="Asia/Tokyo", locale="en-GB")
-    page.goto(server.url(page_of(folder / "s.jsonl")))
+    page.goto(server.url(page_of(session)))
     settled(page)
     times = page.locator("#cards time")
     expect(times).to_have_text(

@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from presentview.records import Kind, Record, Tool, encode
-from tests.browser.conftest import ROOT, Server, page_of, settled
+from tests.browser.conftest import ROOT, Server, open_session, page_of, settled
+from tests.sidecars import write_session, write_sidecar
 
 AXE = ROOT / "tests" / "vendor" / "axe-core-4.14.1.min.js"
 START = 1_700_000_000_000
@@ -44,24 +45,14 @@ RECORDS = [
 ]
 
 
-def write(path: Path, records: list[Record]) -> None:
-    lines = [b'{"kind":"_header"}', *map(encode, records)]
-    path.write_bytes(b"\n".join(lines) + b"\n")
-
-
 @pytest.fixture
 def session(folder: Path) -> Path:
-    write(folder / "s.present.jsonl", RECORDS)
-    return folder / "s.jsonl"
+    return write_session(folder, RECORDS)
 
 
 @pytest.fixture
 def opened(server: Server, session: Path, page: Page) -> Page:
-    page.set_default_timeout(15_000)
-    page.set_viewport_size({"width": 1200, "height": 700})
-    page.goto(server.url(page_of(session)))
-    settled(page)
-    return page
+    return open_session(page, server, session)
 
 
 def test_a_glyph_leads_to_its_card_wherever_it_is(opened: Page) -> None:
@@ -94,7 +85,7 @@ def test_the_band_stays_as_it_was_left(opened: Page, server: Server, folder: Pat
     details.locator("summary").focus()
     page.keyboard.press("Enter")
     expect(details).to_have_attribute("open", "")
-    write(folder / "other.present.jsonl", [RECORDS[0], *call("x", 1_000, 4_000)])
+    write_sidecar(folder / "other.present.jsonl", [RECORDS[0], *call("x", 1_000, 4_000)])
     page.goto(server.url(page_of(folder / "other.jsonl")))
     settled(page)
     expect(details).to_have_attribute("open", "")
@@ -103,7 +94,7 @@ def test_the_band_stays_as_it_was_left(opened: Page, server: Server, folder: Pat
 def test_the_band_of_a_session_without_sub_agents_is_one_line(
     server: Server, folder: Path, page: Page
 ) -> None:
-    write(folder / "s.present.jsonl", [RECORDS[0], *call("x", 1_000, 4_000)])
+    write_sidecar(folder / "s.present.jsonl", [RECORDS[0], *call("x", 1_000, 4_000)])
     page.goto(server.url(page_of(folder / "s.jsonl")))
     settled(page)
     box = page.locator("#band").bounding_box()

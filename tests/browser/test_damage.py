@@ -25,7 +25,7 @@ def show_flips(server: Server, folder: Path, page: Page, watcher: Watcher, *, ti
         found = read(damaged)
         session = folder / f"s{number}.jsonl"
         session.with_name(f"s{number}.present.jsonl").write_bytes(damaged)
-        answer = page.goto(f"http://127.0.0.1:{server.port}{page_of(session)}?all&{server.token}")
+        answer = page.goto(server.url(f"{page_of(session)}?all"))
         assert answer is not None
         assert answer.status == 200
         problems = page.locator("#problems .problems")

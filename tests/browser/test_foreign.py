@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, BrowserType, Response
 
-from presentview.records import Kind, Record, encode
+from presentview.records import Kind, Record
 from tests.browser.conftest import Server, page_of
+from tests.sidecars import write_session
 
 SECRET = "what only its owner may read"
 PATHS = ("", ".json", "/raw", "/file", "/cards", "/body/c1", "/text/c1", "/since/none")
@@ -44,9 +45,7 @@ def their_port() -> Iterator[int]:
 
 @pytest.fixture
 def session(folder: Path) -> Path:
-    lines = [b'{"kind":"_header"}', encode(Record(Kind.MESSAGE, text=SECRET))]
-    (folder / "s.present.jsonl").write_bytes(b"\n".join(lines) + b"\n")
-    return folder / "s.jsonl"
+    return write_session(folder, [Record(Kind.MESSAGE, text=SECRET)])
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from presentview.records import FileDiff, Header, Kind, Record, Tool, encode, encode_header
+from presentview.records import FileDiff, Header, Kind, Record, Tool
 from tests.browser.conftest import Serve, Server, page_of, settled
 from tests.browser.payloads import PAYLOADS, UNSEEN, hostile_records, hostile_session
 from tests.browser.watching import Watcher, assert_tame, assert_upright, open_everything
+from tests.sidecars import write_session
 
 SHARES = [PAYLOADS[start::3] for start in range(3)]
 # A page of each share takes half a minute: one of them is always looked at, whichever way a change
@@ -24,18 +25,6 @@ SHARE_RUNS = [
 @pytest.fixture
 def watcher(context: BrowserContext, server: Server) -> Watcher:
     return Watcher(context, server)
-
-
-def go(page: Page, server: Server, path: str) -> None:
-    """Open a page, which may have a query of its own, signed in."""
-    separator = "&" if "?" in path else "?"
-    page.goto(f"http://127.0.0.1:{server.port}{path}{separator}{server.token}")
-
-
-def write_session(folder: Path, *records: Record, workspace: str = "") -> Path:
-    lines = [encode_header(Header(workspace=workspace)), *map(encode, records)]
-    (folder / "s.present.jsonl").write_bytes(b"\n".join(lines) + b"\n")
-    return folder / "s.jsonl"
 
 
 def call(name: str, output: str = "", diff: str = "", **arguments: str) -> list[Record]:
@@ -71,7 +60,7 @@ def test_a_hostile_session_is_only_text(
     payloads = SHARES[share]
     (folder / "s.present.jsonl").write_bytes(hostile_session(payloads))
     here = page_of(folder / "s.jsonl")
-    go(page, server, f"{here}?all")
+    page.goto(server.url(f"{here}?all"))
     expect(page.locator("#cards .card[data-kind=prompt]")).to_have_count(len(payloads))
     open_everything(page)
     assert_tame(page)
@@ -81,7 +70,7 @@ def test_a_hostile_session_is_only_text(
     )
     assert commands == [as_shown(text) for text in in_json(payloads[::2])]
     lines = (folder / "s.present.jsonl").read_bytes().count(b"\n")
-    go(page, server, f"{here}/raw?line={lines - 199}")
+    page.goto(server.url(f"{here}/raw?line={lines - 199}"))
     assert_tame(page)
     assert_upright(page)
     watcher.assert_quiet()
@@ -94,7 +83,7 @@ def test_cards_alone_are_only_text(
     (folder / "s.present.jsonl").write_bytes(hostile_session(PAYLOADS[:: len(PAYLOADS) // cards]))
     here = page_of(folder / "s.jsonl")
     for number in range(cards):  # another of its cards in each turn
-        go(page, server, f"{here}/card/c{cards * number + number + 1}")
+        page.goto(server.url(f"{here}/card/c{cards * number + number + 1}"))
         expect(page.locator(".card.opened")).to_be_attached()
         assert_tame(page)
     watcher.assert_quiet()
@@ -106,10 +95,11 @@ def test_the_list_of_hostile_sessions_is_only_text(
     for number, evil in enumerate(PAYLOADS):
         folder = tmp_path / str(number)
         folder.mkdir()
-        write_session(folder, *list(hostile_records(evil, 0))[:2], workspace=f"/w/{evil}")
+        records = list(hostile_records(evil, 0))[:2]
+        write_session(folder, records, Header(workspace=f"/w/{evil}"))
     server = serve(tmp_path)
     watcher = Watcher(context, server)
-    go(page, server, "/")
+    page.goto(server.url("/"))
     expect(page.locator("#sessions .session").first).to_be_visible()
     assert_tame(page)
     assert_upright(page)
@@ -141,17 +131,16 @@ def test_words_of_five_megabytes_leave_the_page_as_it_is(
     server: Server, folder: Path, page: Page, watcher: Watcher
 ) -> None:
     diff = f"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-{WORD}\n+{WORD}\n"
-    session = write_session(
-        folder,
+    records = [
         Record(Kind.TURN_STARTED, text=WORD),
         Record(Kind.MESSAGE, text=WORD, reasoning=WORD),
         Record(Kind.NOTICE, text=WORD),
         *call("bash", output=WORD, command=WORD),
         *call("edit", diff=diff, path=WORD),
         *call(WORD, output=f"[{WORD}](https://example.com/)", query=WORD),
-        workspace=f"/{WORD[:3000]}",
-    )
-    go(page, server, f"{page_of(session)}?all")
+    ]
+    session = write_session(folder, records, Header(workspace=f"/{WORD[:3000]}"))
+    page.goto(server.url(f"{page_of(session)}?all"))
     open_everything(page)
     assert_tame(page)
     assert_upright(page)
@@ -178,16 +167,16 @@ def test_characters_without_a_shape_are_seen_wherever_they_could_deceive(
     diff = f"--- a/x.py\n+++ b/x.py\n@@ -0,0 +1,{len(lines)} @@\n" + "".join(
         f"+{line}\n" for line in lines
     )
-    session = write_session(
-        folder,
+    records = [
         Record(Kind.TURN_STARTED, text="go"),
         Record(Kind.MESSAGE, text=f"```python\n{text}\n```\n\n`{UNSEEN}`"),
         *call("bash", output=text, command=text),
         *call("edit", diff=diff, path=f"x{UNSEEN}.py"),
         *call("read_file", output=text, path=f"y{UNSEEN}.py"),
         Record("tool\u202eloot", text=text),
-    )
-    go(page, server, f"{page_of(session)}?all")
+    ]
+    session = write_session(folder, records)
+    page.goto(server.url(f"{page_of(session)}?all"))
     open_everything(page)
     wanted = [f"U+{ord(char):04X}" for char in UNSEEN]
     for selector in (
@@ -220,10 +209,9 @@ def test_what_is_copied_is_what_was_recorded(
 ) -> None:
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     text = "\n".join(in_json(PAYLOADS[::5])).replace("\0", "").replace("\r", "")
-    session = write_session(
-        folder, Record(Kind.MESSAGE, text=text), *call("bash", output=text, command="x")
-    )
-    go(page, server, page_of(session))
+    records = [Record(Kind.MESSAGE, text=text), *call("bash", output=text, command="x")]
+    session = write_session(folder, records)
+    page.goto(server.url(page_of(session)))
     settled(page)
     page.locator("#c2 > details > summary").click()
     for card in ("c1", "c2"):

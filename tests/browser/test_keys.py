@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from presentview.records import FileDiff, Kind, Record, Tool, encode
-from tests.browser.conftest import ROOT, Server, page_of, settled
+from presentview.records import FileDiff, Kind, Record, Tool
+from tests.browser.conftest import ROOT, Server, open_session, settled
+from tests.sidecars import write_session
 
 DIFF = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n one\n-a\n+b\n"
 
@@ -55,18 +56,12 @@ LAST = 380 + 61
 
 @pytest.fixture
 def session(folder: Path) -> Path:
-    lines = [b'{"kind":"_header"}', *map(encode, RECORDS)]
-    (folder / "s.present.jsonl").write_bytes(b"\n".join(lines) + b"\n")
-    return folder / "s.jsonl"
+    return write_session(folder, RECORDS)
 
 
 @pytest.fixture
 def opened(server: Server, session: Path, page: Page) -> Page:
-    page.set_default_timeout(15_000)
-    page.set_viewport_size({"width": 1200, "height": 700})
-    page.goto(server.url(page_of(session)))
-    settled(page)
-    return page
+    return open_session(page, server, session)
 
 
 FOCUSED = "() => document.activeElement.closest('.card, .run')?.id ?? ''"

@@ -17,6 +17,7 @@ from presentview.records import Kind, Record, Tool, encode
 from tests.browser.conftest import Server, page_of
 from tests.browser.watching import Watcher, open_everything
 from tests.random_session import random_events
+from tests.sidecars import write_session
 
 PIXEL = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNoAAAAggCB2kUIOwAAAABJRU5ErkJggg=="
@@ -49,9 +50,7 @@ NESTED = [
 
 @pytest.fixture
 def nested(folder: Path) -> Path:
-    lines = [b'{"kind":"_header"}', *map(encode, NESTED)]
-    (folder / "s.present.jsonl").write_bytes(b"\n".join(lines) + b"\n")
-    return folder / "s.jsonl"
+    return write_session(folder, NESTED)
 
 
 def test_no_page_complains_or_asks_another_host(
@@ -61,9 +60,7 @@ def test_no_page_complains_or_asks_another_host(
     record_random(session)
     here = page_of(session)
     # Among all the sessions of other tests.
-    page.goto(
-        f"http://127.0.0.1:{server.port}/?q={folder.parent.name}/{folder.name}&{server.token}"
-    )
+    page.goto(server.url(f"/?q={folder.parent.name}/{folder.name}"))
     expect(page.locator(f"a[href='{here}']")).to_be_visible()
     page.goto(server.url(here))
     open_everything(page)

@@ -10,7 +10,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from presentview.limits import MAP_BUCKETS
 from presentview.records import FileDiff, Kind, Record, Tool, encode
-from tests.browser.conftest import Server, page_of, settled, wait_for_position
+from tests.browser.conftest import Server, open_session, page_of, settled, wait_for_position
+from tests.sidecars import write_session
 
 DIFF = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n one\n-a\n+b\n"
 
@@ -68,24 +69,14 @@ RECORDS = [
 ]
 
 
-def write(folder: Path, records: list[Record]) -> Path:
-    lines = [b'{"kind":"_header"}', *map(encode, records)]
-    (folder / "s.present.jsonl").write_bytes(b"\n".join(lines) + b"\n")
-    return folder / "s.jsonl"
-
-
 @pytest.fixture
 def session(folder: Path) -> Path:
-    return write(folder, RECORDS)
+    return write_session(folder, RECORDS)
 
 
 @pytest.fixture
 def opened(server: Server, session: Path, page: Page) -> Page:
-    page.set_default_timeout(15_000)
-    page.set_viewport_size({"width": 1200, "height": 800})
-    page.goto(server.url(page_of(session)))
-    settled(page)
-    return page
+    return open_session(page, server, session, height=800)
 
 
 def tops(page: Page) -> list[str]:
@@ -231,7 +222,7 @@ def record(page: Page, session: Path, *records: Record) -> None:
 def test_a_run_grows_and_a_card_that_changes_leaves_it(
     server: Server, folder: Path, page: Page
 ) -> None:
-    session = write(folder, [turn("go"), *(r for n in range(4) for r in read(f"r{n}"))])
+    session = write_session(folder, [turn("go"), *(r for n in range(4) for r in read(f"r{n}"))])
     page.goto(server.url(page_of(session)))
     settled(page)
     summary = page.locator(".run > summary")
@@ -253,7 +244,7 @@ def test_a_run_grows_and_a_card_that_changes_leaves_it(
 
 def test_what_the_reader_looks_at_does_not_fold(server: Server, folder: Path, page: Page) -> None:
     long = [Record(kind=Kind.NOTICE, text=f"notice {number}") for number in range(60)]
-    session = write(folder, [turn("go"), *long, *read("r0"), *read("r1")])
+    session = write_session(folder, [turn("go"), *long, *read("r0"), *read("r1")])
     page.set_viewport_size({"width": 1200, "height": 800})
     page.goto(server.url(page_of(session)))
     settled(page)
@@ -280,7 +271,7 @@ def test_the_map_marks_the_session_and_leads_there(
         records += [Record(kind=Kind.MESSAGE, text=f"answer {number}"), *edit(f"e{number}")]
     records += call("bad", "bash", err="exit status 1")
     page.set_viewport_size({"width": 1200, "height": 800})
-    page.goto(server.url(page_of(write(folder, records))))
+    page.goto(server.url(page_of(write_session(folder, records))))
     settled(page)
     map_, ticks = page.locator("[data-map]"), page.locator("[data-map] .ticks path")
     expect(map_).to_be_visible()

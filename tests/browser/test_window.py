@@ -14,6 +14,7 @@ from presentview.events import Event, EventKind
 from presentview.recorder import Recorder as RecorderType
 from presentview.records import FileDiff, Kind, Record, Tool, encode
 from tests.browser.conftest import Server, page_of, settled, wait_for_position
+from tests.sidecars import write_session, write_sidecar
 
 TURNS = 150
 DIFF = "--- a/a.py\n+++ b/a.py\n@@ -1,3 +1,4 @@\n one\n-two\n+2\n+2.5\n three\n"
@@ -47,9 +48,7 @@ def long_session() -> list[Record]:
 
 @pytest.fixture
 def session(folder: Path) -> Path:
-    lines = [b'{"kind":"_header"}', *map(encode, long_session())]
-    (folder / "s.present.jsonl").write_bytes(b"\n".join(lines) + b"\n")
-    return folder / "s.jsonl"
+    return write_session(folder, long_session())
 
 
 @pytest.fixture
@@ -191,7 +190,7 @@ def test_a_tab_comes_back_as_it_was(
 def test_a_link_to_here_shows_the_same_in_another_browser(
     server: Server, session: Path, browser: Browser, page: Page
 ) -> None:
-    page.goto(server.url(page_of(session) + "?depth=tools").replace("?token", "&token"))
+    page.goto(server.url(page_of(session) + "?depth=tools"))
     settled(page)
     scroll_to_middle(page)
     card = page.locator("#cards .sec > .card.tool:not([data-open])").nth(1)
@@ -350,9 +349,8 @@ def test_a_file_that_is_another_one_is_shown_from_the_same_place(
     settled(page)
     scroll_to_middle(page)
     before = place(page)
-    lines = [b'{"kind":"_header"}', *map(encode, [*long_session()[:-30]])]
     fresh = folder / "fresh"
-    fresh.write_bytes(b"\n".join(lines) + b"\n")
+    write_sidecar(fresh, long_session()[:-30])
     fresh.replace(folder / "s.present.jsonl")
     wait_for_position(page)
     settled(page)
@@ -363,9 +361,7 @@ def test_a_file_that_is_another_one_is_shown_from_the_same_place(
 def test_sections_are_linked_pages_without_scripts(
     server: Server, folder: Path, browser: Browser
 ) -> None:
-    lines = [b'{"kind":"_header"}', *map(encode, long_session()[:190])]
-    (folder / "s.present.jsonl").write_bytes(b"\n".join(lines) + b"\n")
-    session = folder / "s.jsonl"
+    session = write_session(folder, long_session()[:190])
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(server.url(page_of(session)))
@@ -382,7 +378,7 @@ def test_sections_are_linked_pages_without_scripts(
             later.click()
     answer = page.request.get(server.url(page_of(session) + ".json")).json()
     assert seen == {card["id"] for card in answer["cards"] if card["depth"] == 0}
-    page.goto(server.url(page_of(session) + "?all").replace("?token", "&token"))
+    page.goto(server.url(page_of(session) + "?all"))
     assert page.locator("#cards .card").count() >= len(seen)
     context.close()
 

@@ -38,16 +38,6 @@ from tests.unit.agent import (
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture
-def session(tmp_path: Path) -> Path:
-    return tmp_path / "s.jsonl"
-
-
-@pytest.fixture
-def sidecar(tmp_path: Path) -> Path:
-    return tmp_path / "s.present.jsonl"
-
-
 def files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 

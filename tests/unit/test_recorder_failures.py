@@ -15,16 +15,6 @@ from presentview.recorder import Recorder
 from tests.unit.agent import dispatch, ended, header_of, notice, record, said, said_in, turn
 
 
-@pytest.fixture
-def session(tmp_path: Path) -> Path:
-    return tmp_path / "s.jsonl"
-
-
-@pytest.fixture
-def sidecar(tmp_path: Path) -> Path:
-    return tmp_path / "s.present.jsonl"
-
-
 class Fault:
     """Makes a function of `presentview.atomic` or `journal.Journal` fail while it is on."""
 

@@ -50,16 +50,6 @@ DAMAGED = (
 
 
 @pytest.fixture
-def session(tmp_path: Path) -> Path:
-    return tmp_path / "s.jsonl"
-
-
-@pytest.fixture
-def sidecar(tmp_path: Path) -> Path:
-    return tmp_path / "s.present.jsonl"
-
-
-@pytest.fixture
 def documented(sidecar: Path) -> Path:
     return sidecar
 

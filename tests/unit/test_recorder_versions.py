@@ -30,16 +30,6 @@ from tests.unit.agent import (
 )
 
 
-@pytest.fixture
-def session(tmp_path: Path) -> Path:
-    return tmp_path / "s.jsonl"
-
-
-@pytest.fixture
-def sidecar(tmp_path: Path) -> Path:
-    return tmp_path / "s.present.jsonl"
-
-
 def file_at(sidecar: Path, version: int) -> None:
     """A sidecar with two turns at a rewrite version."""
     recorder = Recorder()
