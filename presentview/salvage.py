@@ -1,45 +1,29 @@
 """What can be saved of a line that is not spelled as a record should be.
 
-Everything a JSON reader could take a record from is taken: several objects on a line, keys in
-any case, invalid UTF-8, raw control characters, values of the wrong type, nesting of any depth,
-whole records behind a damaged one. Each thing that was not as it should be is named, with its
-place in the line. Nothing here recurses and nothing here raises on any input.
+Everything a JSON reader could take a record from is taken: what `presentview.objects` finds on a
+damaged line, with keys in any case and values of the wrong type. Each thing that was not as it
+should be is named, with its place in the line. Nothing here recurses and nothing here raises on
+any input.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
 from presentview.compact import compact
 from presentview.filling import item_of
-from presentview.limits import MIB
-from presentview.loosejson import SPACE, container, control_in_string, skip_space
-from presentview.pieces import Flaw, Piece
+from presentview.loosejson import container, skip_space
+from presentview.objects import Shape, find_objects
+from presentview.pieces import Piece
 from presentview.records import Header, Record, encode
 
 __all__ = ["read_pieces", "verbatim"]
 
-
-class _Taken(NamedTuple):
-    """A piece in characters instead of bytes; `read` is how far the text was looked at."""
-
-    end: int
-    item: Record | Header | None
-    flaws: list[Flaw]
-    read: int
-
-
-_NULS = re.compile(r"\0(?:[\0 \t\r\n]*\0)?")
-_NEXT_RECORD = re.compile(r'\{\s*"kind"\s*:')
-_BAD_BYTE = re.compile("[\udc80-\udcff]")
-_BOM: Final = "\ufeff"
-# A damaged object may have to be read to the end of its line to find that it has none, and so
-# may each of those in it: a line is looked through at most this often, a short one more often.
-_TIMES: Final = 4
+_RECORDS: Final = Shape[Record | Header](item_of, re.compile(r'\{\s*"kind"\s*:'), Record(kind=""))
 
 
 def read_pieces(line: bytes, *, first: bool = False) -> Iterator[Piece]:
@@ -47,28 +31,7 @@ def read_pieces(line: bytes, *, first: bool = False) -> Iterator[Piece]:
 
     A blank line has no pieces. Offsets are bytes from the start of the line.
     """
-    source = _decoded(line)
-    place = _Places(source, line)
-    text = _BAD_BYTE.sub("\ufffd", source)
-    valid = source == text
-    patience = max(MIB, _TIMES * len(text))
-    at = 0
-    flaws: list[Flaw] = []
-    if first and text.startswith(_BOM):
-        at = 1
-        flaws.append(Flaw(0, "a byte order mark before the first record"))
-    while (at := skip_space(text, at)) < len(text):
-        taken = _take(text, at, give_up=patience < 0)
-        if not valid and (bad := _BAD_BYTE.search(source, at, taken.end)):
-            taken.flaws.append(Flaw(bad.start(), "not UTF-8; the bytes are shown as U+FFFD"))
-        start = place(at)
-        flaws += (Flaw(place(flaw.offset), flaw.reason) for flaw in sorted(taken.flaws))
-        yield Piece(taken.item, start, place(taken.end) - start, not flaws, tuple(flaws))
-        flaws = []
-        patience -= taken.read - taken.end
-        at = taken.end
-    if flaws:
-        yield Piece(None, 0, place(at), exact=False, flaws=tuple(flaws))
+    return (Piece(*found) for found in find_objects(line, _RECORDS, first=first))
 
 
 def verbatim(record: Record, line: bytes) -> Record:
@@ -84,56 +47,3 @@ def verbatim(record: Record, line: bytes) -> Record:
         return record
     kept = msgspec.structs.replace(record, collab=compact(raw).encode())
     return record if encode(kept) == encode(record) else kept
-
-
-class _Places:
-    """Byte offsets of character offsets, each asked for in ascending order."""
-
-    def __init__(self, source: str, line: bytes) -> None:
-        self._source = source
-        self._same = len(source) == len(line)
-        self._chars = self._bytes = 0
-
-    def __call__(self, at: int) -> int:
-        if self._same:
-            return at
-        stretch = self._source[self._chars : at]
-        self._bytes += len(stretch.encode("utf-8", "surrogateescape"))
-        self._chars = at
-        return self._bytes
-
-
-def _decoded(line: bytes) -> str:
-    """The text of `line`, in which a surrogate stands for each byte that is not UTF-8."""
-    return line.decode("utf-8", "surrogateescape")
-
-
-def _take(text: str, at: int, *, give_up: bool) -> _Taken:
-    """The piece at `at`; with `give_up` no record is looked for behind a damaged one."""
-    if nuls := _NULS.match(text, at):
-        count = text.count("\0", at, nuls.end())
-        flaw = Flaw(at, f"{count} NUL bytes, as a crash leaves them")
-        return _Taken(nuls.end(), None, [flaw], nuls.end())
-    read = at
-    if text[at] == "{":
-        read, members = container(text, at)
-        if members is not None:
-            flaws: list[Flaw] = []
-            item = item_of(members, flaws)
-            if (control := control_in_string(text, at, read)) is not None:
-                flaws.append(Flaw(control, "a raw control character inside a string"))
-            return _Taken(read, item, flaws, read)
-    elif text.startswith("null", at) and text[at + 4 : at + 5] in (*SPACE, "{"):
-        return _Taken(at + 4, Record(kind=""), [], at + 4)
-    following = None if give_up else _NEXT_RECORD.search(text, at + 1)
-    end = following.start() if following else len(text)
-    why = "damaged so often that nothing more is looked for" if give_up else _why(text, at, end)
-    return _Taken(end, None, [Flaw(at, why)], max(read, end))
-
-
-def _why(text: str, at: int, end: int) -> str:
-    if text[at] != "{":
-        return f"not a JSON object: {text[at : min(end, at + 20)]!r}"
-    if end == len(text):
-        return "cut off: the JSON object does not end"
-    return "damaged: not a JSON object"
