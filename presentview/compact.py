@@ -9,7 +9,16 @@ from typing import Any
 
 from presentview.limits import COLLAB_DEPTH
 
-__all__ = ["compact", "go_escapes", "json_bytes", "plain_text", "text_of", "well_formed"]
+__all__ = [
+    "compact",
+    "go_escapes",
+    "is_json",
+    "json_bytes",
+    "nested_deeper",
+    "plain_text",
+    "text_of",
+    "well_formed",
+]
 
 _LESS, _GREATER, _AMPERSAND = b"<>&"
 _SEPARATOR = 0xE2  # how U+2028 and U+2029 begin in UTF-8
@@ -75,18 +84,18 @@ def plain_text(value: object) -> str:
         return type(value).__name__
 
 
-def text_of(value: Any) -> str:
+def text_of(value: Any, *, deepest: int = COLLAB_DEPTH) -> str:
     """The JSON text for a collab value: `bytes` verbatim (white space aside), else encoded.
 
-    What is no JSON, holds itself, or is nested deeper than `COLLAB_DEPTH` becomes a JSON string
-    of its text, so that no reader stumbles over it.
+    What is no JSON, holds itself, or is nested deeper than `deepest` becomes a JSON string of its
+    text, so that no reader stumbles over it.
     """
     if isinstance(value, bytes | bytearray | memoryview):
         text = bytes(value).decode("utf-8", "replace")
-        if _depth(text) <= COLLAB_DEPTH and _is_json(text):
+        if _depth(text) <= deepest and is_json(text):
             return compact(text)
         return json_bytes(text).decode()
-    if nested_deeper(value, COLLAB_DEPTH):
+    if nested_deeper(value, deepest):
         return json_bytes(_deep_text(value)).decode()
     try:
         return json_bytes(value).decode()
@@ -141,13 +150,15 @@ def _depth(text: str) -> int:
     return deepest
 
 
-def _is_json(text: str) -> bool:
+def is_json(text: str) -> bool:
+    """Whether `text` is one JSON value, and not nested too deep to be parsed."""
+
     def refuse(constant: str) -> None:
         raise ValueError(constant)
 
     try:
         json.loads(text, parse_constant=refuse, parse_int=str)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return True
 

@@ -15,6 +15,13 @@ COMPARE_CHUNK: Final = 1 * MIB  # bytes per hash when a rewrite is compared (fol
 ALIVE_SECONDS: Final = 90  # a file without a lock file counts as live this long (lock)
 STALE_TEMP_SECONDS: Final = 3600  # temp files of dead writers older than this are swept (atomic)
 
+# session event logs
+EVENT_DATA_DEPTH: Final = 2 * COLLAB_DEPTH  # deeper payloads are written as text (eventlog)
+STORED_RESULT_BYTES: Final = 8 * KIB  # of a result inside a stored message (eventlog)
+STORED_INPUT_BYTES: Final = 8 * KIB  # of a call's input that is no JSON (eventlog)
+VISION_CHARS: Final = 256  # what an image inside a message counts as (eventlog)
+REPEATED_CALLS: Final = 5  # equal calls in a row worth a warning (eventlog)
+
 # what a card's face keeps (transcript)
 SUBJECT_CHARS: Final = 200
 TITLE_CHARS: Final = 80
