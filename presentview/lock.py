@@ -13,6 +13,7 @@ import contextlib
 import json
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,7 +25,7 @@ try:
 except ImportError:  # pragma: no cover - Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["LOCKING_WRITER", "Lock", "check_can_lock", "is_alive", "lock_path"]
+__all__ = ["LOCKING_WRITER", "Lock", "check_can_lock", "is_alive", "lock_path", "locked"]
 
 LOCKING_WRITER: Final = " with lock"
 """The end of a header's `writer` that always holds a lock while it records."""
@@ -89,6 +90,27 @@ class Lock:
         fd, self._fd = self._fd, None
         if fd is not None:
             os.close(fd)
+
+
+@contextlib.contextmanager
+def locked(path: Path, flags: int, mode: int) -> Iterator[int]:
+    """An open descriptor of the file at `path` that nobody else has this way, while it lasts.
+
+    For files that are never replaced while they are written, or only by who has them; waits for
+    others as long as it takes. Raises `OSError`, `ConfigError` where the system has no `flock`.
+    """
+    check_can_lock()
+    while True:
+        fd = os.open(path, flags | os.O_CLOEXEC, mode)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            if _is_current(fd, path):
+                yield fd
+                return
+        finally:
+            # Closing gives up the lock, and nothing that matters can be lost by it.
+            with contextlib.suppress(OSError):
+                os.close(fd)
 
 
 def is_alive(sidecar: str | os.PathLike[str], *, writer: str = "") -> bool:

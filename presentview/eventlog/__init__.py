@@ -1,8 +1,21 @@
 """The session event log: what an agent does as numbered events, one JSON object a line.
 
 The format is that of the Go package `session` of agentkit, with its keys in its order; unlike its
-store, which leaves them out, the session and the time of each event are read. A damaged line costs
-only itself.
+store, ours writes the session and the time of each event too. Several processes may append to one
+log at the same time, one that is killed loses nothing it had appended, and a damaged line costs
+only itself when the log is read. For example:
+
+    from presentview import eventlog
+    from presentview.eventlog import EventType, ModelMessage, ToolCall, ToolResult, TurnEndData
+
+    with eventlog.EventLog.open("today.jsonl") as log:
+        log.append_turn_start("coder")
+        log.append_message("coder", EventType.USER_MESSAGE, ModelMessage.of("user", "Fix it"))
+        log.append_tool_call("coder", ToolCall.of("c1", "read", {"path": "a.py"}))
+        log.append_tool_result("coder", ToolResult("c1", "read", "import b"))
+        log.append_turn_end("coder", TurnEndData(steps=1))
+    events, problems = eventlog.load("today.jsonl")
+    print(eventlog.run_state_from_events(events).start_seq)  # 2
 
 What the events say is told by pure functions over any events (`latest_todos`, `total_usage`, …);
 all of them pass over what is undecodable. `index_messages` gives what a model would see now.
@@ -10,8 +23,10 @@ all of them pass over what is undecodable. `index_messages` gives what a model w
 
 from __future__ import annotations
 
+from presentview.eventlog.contracts import Compaction, Conversation, Events, RunLog, Skills
 from presentview.eventlog.derivation import IndexedMessage, index_messages, tool_message
 from presentview.eventlog.events import EventType, SessionEvent, encode_event
+from presentview.eventlog.log import EventLog
 from presentview.eventlog.payloads import (
     FINISH_BLOCKED,
     FINISH_COMPLETED,
@@ -82,6 +97,7 @@ from presentview.eventlog.sizes import (
     sum_logical_chars_from_events,
 )
 from presentview.eventlog.skills import SkillContent, render_skill_content
+from presentview.eventlog.store import Store
 
 __all__ = [
     "FINISH_BLOCKED",
@@ -91,9 +107,13 @@ __all__ = [
     "TODO_IN_PROGRESS",
     "TODO_PENDING",
     "ActiveSessions",
+    "Compaction",
     "CompactionData",
     "ContentPart",
+    "Conversation",
+    "EventLog",
     "EventType",
+    "Events",
     "IndexedMessage",
     "InterruptedTurn",
     "Loaded",
@@ -105,13 +125,16 @@ __all__ = [
     "RetryEndData",
     "RetryStartData",
     "RunFinishData",
+    "RunLog",
     "RunState",
     "Scan",
     "SessionEvent",
     "SkillContent",
     "SkillLoadData",
+    "Skills",
     "StepEndData",
     "StepStartData",
+    "Store",
     "SubagentEndData",
     "SubagentStartData",
     "Todo",
