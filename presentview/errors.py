@@ -1,7 +1,7 @@
 """Every error presentview raises on purpose.
 
     PresentviewError
-    ├── SidecarError            .path .line .offset    a sidecar cannot be read
+    ├── SidecarError            .path .line .offset    a sidecar or log cannot be read
     │   ├── HeaderError                                no readable header line
     │   ├── RecordError                                a piece of a line is not a record
     │   │   └── LineTooLong                            more bytes than are ever parsed
@@ -40,7 +40,7 @@ class PresentviewError(Exception):
 
 
 class SidecarError(PresentviewError):
-    """A sidecar cannot be read.
+    """A sidecar, or the log of a session, cannot be read.
 
     `path` is the file, `line` counts from 1 and `offset` from byte 0; both are None when the
     whole file is meant.
@@ -99,7 +99,7 @@ class SidecarLocked(SidecarError):
 
 
 class SaveError(PresentviewError):
-    """A sidecar was not written. What stood in the file before still stands there.
+    """A sidecar, or an event of a log, was not written. What stood in the file before still does.
 
     The cause (usually an `OSError`) is chained.
     """

@@ -18,7 +18,7 @@ from presentview.transcript.collab import read_collab
 from presentview.transcript.export import call_texts, part_text
 from presentview.transcript.summary import summarize
 
-__all__ = ["safe", "show_lines"]
+__all__ = ["excerpt", "safe", "show_lines"]
 
 _WIDTH: Final = 100
 _OUTPUT_LINES: Final = 12
@@ -109,10 +109,11 @@ def _call_lines(card: ToolCard, follower: Follower) -> Iterator[str]:
         yield from ("    " + safe(line) for line in texts.diff.splitlines())
     if texts.err:
         yield f"    {_line(texts.err)}"
-    yield from _excerpt(texts.output)
+    yield from excerpt(texts.output)
 
 
-def _excerpt(text: str) -> Iterator[str]:
+def excerpt(text: str) -> Iterator[str]:
+    """The first lines of what a call gave, indented, and how many more there are."""
     lines = safe(text).splitlines()
     for line in lines[:_OUTPUT_LINES]:
         yield "    " + line[: 2 * _WIDTH]

@@ -31,13 +31,15 @@ def test_readme_mentions_the_command_and_all_its_options(name: str) -> None:
     assert [option for option in sorted(options - {"--help"}) if f"`{option}" not in README] == []
 
 
-def test_the_example_records_and_the_other_reads_it(
+def test_the_examples_record_read_and_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    record, read = (block for block in BLOCKS if "import" in block)
+    record, read, log = (block for block in BLOCKS if "import" in block)
     assert len(record.strip().splitlines()) <= 12
     monkeypatch.chdir(tmp_path)
     exec(compile(record, "README.md", "exec"), {})
     exec(compile(read, "README.md", "exec"), {})
     assert "tool done 2210" in capsys.readouterr().out
+    exec(compile(log, "README.md", "exec"), {})
+    assert "start_seq=1" in capsys.readouterr().out
     assert load(tmp_path / "sessions/today.present.jsonl").problems == ()

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from presentview.eventlog.derivation import tool_message
+from presentview.eventlog.derivation import IndexedMessage, tool_message
 from presentview.eventlog.events import EventType, SessionEvent
 from presentview.eventlog.payloads import (
     ModelMessage,
@@ -21,6 +21,7 @@ from presentview.eventlog.payloads import (
     ToolResult,
     TurnEndData,
 )
+from presentview.eventlog.sizes import estimate_logical_chars
 from presentview.eventlog.wire import Wire, encode
 
 __all__ = [
@@ -128,22 +129,28 @@ def unanswered(messages: Sequence[ModelMessage]) -> list[tuple[int, ToolCall]]:
     return sorted(found, key=lambda waiting: waiting[0])
 
 
-def answered(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
-    """`messages` with an `interrupted_result` for each call that no result answers, behind the
-    results its message has.
+def answered(messages: Sequence[IndexedMessage]) -> list[IndexedMessage]:
+    """`messages` with an `interrupted_result` for each call that no result answers.
+
+    It stands behind the results that its message has, and bears the number of that message.
     """
     missing: dict[int, list[ToolCall]] = {}
-    for number, call in unanswered(messages):
+    for number, call in unanswered([each.message for each in messages]):
         missing.setdefault(number, []).append(call)
-    whole: list[ModelMessage] = []
-    waiting: list[ModelMessage] = []
-    for number, message in enumerate(messages):
-        if message.role != "tool":
+    whole: list[IndexedMessage] = []
+    waiting: list[IndexedMessage] = []
+    for number, indexed in enumerate(messages):
+        if indexed.message.role != "tool":
             whole += waiting
             waiting = []
-        whole.append(message)
-        waiting += (tool_message(interrupted_result(call)) for call in missing.get(number, ()))
+        whole.append(indexed)
+        waiting += (_interrupted(call, indexed.seq) for call in missing.get(number, ()))
     return whole + waiting
+
+
+def _interrupted(call: ToolCall, seq: int) -> IndexedMessage:
+    message = tool_message(interrupted_result(call))
+    return IndexedMessage(message, seq, False, estimate_logical_chars(message))
 
 
 def _orphans(events: Sequence[SessionEvent], seq: int) -> tuple[ToolCall, ...]:

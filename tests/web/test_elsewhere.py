@@ -93,6 +93,20 @@ def test_a_session_is_shown_and_checked_in_the_terminal(session: Path, state: Pa
     assert "not a JSON object" in out
 
 
+def test_a_session_event_log_is_read_and_none_is_written(tmp_path: Path, state: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    text = '{"Role":"user","Content":[{"type":"text","text":"Fix it"}]}'
+    log.write_text(f'{{"ID":"","Seq":1,"Type":"user/message","Data":{text}}}\n')
+    code, out, err = run("resume-messages", log, state=state)
+    assert (code, out, err) == (0, "user  (event 1)\n    Fix it\n", "")
+    script = "import sys; sys.modules['fcntl'] = None; "
+    script += "from presentview.eventlog import Store; Store('s.jsonl')"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert "ConfigError: recording needs flock" in done.stderr
+
+
 def test_what_a_terminal_cannot_show_does_not_end_the_command(session: Path, state: Path) -> None:
     with Recorder.open(session, fsync="never") as recorder:
         recorder.append(Event(kind=EventKind.TURN_STARTED, text="naïve → ☃"))

@@ -255,6 +255,23 @@ def missing(call: ToolCall) -> ModelMessage:
 HI = ModelMessage.of("user", "hi")
 
 
+def numbered(messages: list[ModelMessage]) -> list[IndexedMessage]:
+    return [
+        IndexedMessage(message, seq, False, estimate_logical_chars(message))
+        for seq, message in enumerate(messages, 1)
+    ]
+
+
+def plain(indexed: list[IndexedMessage]) -> list[ModelMessage]:
+    return [each.message for each in indexed]
+
+
+def test_an_answer_bears_the_number_of_its_call() -> None:
+    assert [each.seq for each in answered(numbered([HI, asks(A, B), gives(B), HI]))] == [
+        *(1, 2, 3, 2, 4)
+    ]
+
+
 @pytest.mark.parametrize(
     ("messages", "whole"),
     [
@@ -272,14 +289,14 @@ HI = ModelMessage.of("user", "hi")
 def test_calls_without_a_result_are_answered_behind_their_message(
     messages: list[ModelMessage], whole: list[ModelMessage]
 ) -> None:
-    assert answered(messages) == whole
-    assert unanswered(answered(messages)) == []
+    assert plain(answered(numbered(messages))) == whole
+    assert unanswered(whole) == []
     assert len(unanswered(messages)) == len(whole) - len(messages)
 
 
 @given(st.lists(st.sampled_from([HI, asks(A), asks(A, B), asks(B, C), gives(A), gives(B)])))
 def test_an_answered_history_keeps_its_messages(messages: list[ModelMessage]) -> None:
-    whole = answered(messages)
+    whole = plain(answered(numbered(messages)))
     assert unanswered(whole) == []
     assert [each for each in whole if each not in (missing(A), missing(B), missing(C))] == messages
     assert sum(map(estimate_logical_chars, messages)) <= sum(map(estimate_logical_chars, whole))

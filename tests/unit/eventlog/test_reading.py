@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 from datetime import UTC, datetime, timedelta, timezone
@@ -283,12 +284,27 @@ def test_the_time_of_an_event_is_written_in_utc(moment: datetime | None, text: s
 
 def test_a_missing_log_holds_nothing_and_what_is_no_file_cannot_be_read(tmp_path: Path) -> None:
     assert load(tmp_path / "none.jsonl") == Loaded((), ())
-    with pytest.raises(SidecarError):
-        load(tmp_path)
+    for path in (tmp_path, tmp_path / ("x" * 5000)):
+        with pytest.raises(SidecarError) as caught:
+            load(path)
+        assert caught.value.path == path
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")
         with pytest.raises(SidecarError, match="is no regular file"):
             load(tmp_path / "pipe")
+
+
+def test_a_log_that_cannot_be_read_to_its_end_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.EIO, "I/O error")
+
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(A)
+    monkeypatch.setattr(Scan, "read", fail)
+    with pytest.raises(SidecarError, match="cannot be read: I/O error"):
+        load(path)
 
 
 def test_problems_name_the_file(tmp_path: Path) -> None:

@@ -320,6 +320,24 @@ def test_an_event_that_could_not_be_written_leaves_nothing(
     assert store.append(CALL).seq == 2
 
 
+def test_a_torn_end_that_cannot_be_cut_off_is_not_written_behind(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path.write_bytes(WHOLE[:-9])
+    store = Store(path)
+
+    def fail(fd: int, size: int) -> None:
+        raise OSError(errno.EIO, "I/O error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "ftruncate", fail)
+        with pytest.raises(SaveError, match="I/O error"):
+            store.append(CALL)
+    assert path.read_bytes() == WHOLE[:-9]
+    assert store.append(CALL).seq == 24
+    assert seqs(path) == list(range(1, 25))
+
+
 def test_an_interrupt_anywhere_in_an_append_costs_no_number(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
