@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
@@ -13,6 +13,9 @@ from presentview.eventlog.wire import ClassOf, Json, Untagged, W, as_bytes, enco
 from presentview.records import Int64
 
 __all__ = ["EventType", "SessionEvent", "decode_line", "encode_event", "now"]
+
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class EventType(StrEnum):
@@ -75,7 +78,8 @@ class SessionEvent(Untagged, frozen=True):
     @property
     def at(self) -> int:
         """When it happened, in unix ms; 0: not recorded."""
-        return 0 if self.created_at is None else int(self.created_at.timestamp() * 1000)
+        moment = self.created_at
+        return 0 if moment is None else (moment - _EPOCH) // timedelta(milliseconds=1)
 
     def payload(self, kind: ClassOf[W]) -> W | None:
         """The payload as a `kind`, one of the `...Data` types, `ModelMessage`, `ToolCall` or

@@ -23,6 +23,7 @@ from presentview import atomic, lock
 from presentview.errors import SaveError, SaveNotDurable
 from presentview.eventlog.events import EventType, SessionEvent, encode_event, now
 from presentview.eventlog.reading import Loaded, Scan, load
+from presentview.eventlog.wire import encode_raw
 from presentview.limits import READ_CHUNK
 from presentview.records import INT64_MAX
 from presentview.sidecar import Problem
@@ -182,6 +183,7 @@ class Store:
         stored = tuple(
             msgspec.structs.replace(
                 event,
+                data=encode_raw(event.data),
                 seq=seq,
                 session_id=self.session_id,
                 created_at=event.created_at or now(),

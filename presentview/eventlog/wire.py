@@ -33,6 +33,7 @@ __all__ = [
     "as_bytes",
     "as_tuples",
     "encode",
+    "encode_raw",
     "json_text",
 ]
 
@@ -98,6 +99,11 @@ def as_bytes(wire: Wire, *names: str) -> None:
 def encode(wire: Wire) -> Encoded:
     """`wire` as JSON on one line. Never fails on content: see `json_text`."""
     return Encoded(go_escapes(_object(wire).encode("utf-8", "surrogatepass")))
+
+
+def encode_raw(raw: bytes) -> Encoded:
+    """JSON text from anywhere as `encode` would write it; see `json_text`."""
+    return raw if isinstance(raw, Encoded) else Encoded(go_escapes(json_text(raw).encode()))
 
 
 def json_text(value: Any) -> str:
