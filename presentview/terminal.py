@@ -18,7 +18,7 @@ from presentview.transcript.collab import read_collab
 from presentview.transcript.export import call_texts, part_text
 from presentview.transcript.summary import summarize
 
-__all__ = ["excerpt", "safe", "show_lines"]
+__all__ = ["excerpt", "safe", "safe_line", "show_lines"]
 
 _WIDTH: Final = 100
 _OUTPUT_LINES: Final = 12
@@ -44,14 +44,15 @@ def safe(text: str) -> str:
     return _CONTROLS.sub(lambda found: f"<U+{ord(found.group()):04X}>", text)
 
 
-def _line(text: str) -> str:
+def safe_line(text: str) -> str:
+    """`safe` text in one line."""
     return safe(text).replace("\n", " ").replace("\t", " ")
 
 
 def show_lines(follower: Follower) -> Iterator[str]:
     """The whole session as lines of text, nested cards indented."""
     summary = summarize(follower.transcript, alive=follower.alive, exists=follower.exists)
-    yield _line(summary.title or follower.path.name)
+    yield safe_line(summary.title or follower.path.name)
     figures = [
         summary.state,
         units.plural(summary.turns, "turn"),
@@ -87,7 +88,12 @@ def _card_lines(card: Card, follower: Follower) -> Iterator[str]:
     else:
         status = card.status(alive=follower.alive)
         times = f" ×{card.count}" if card.kind == "notice" and card.count > 1 else ""
-        words = [card.kind.replace("_", " "), card.level, _line(card.face) + times, status or ""]
+        words = [
+            card.kind.replace("_", " "),
+            card.level,
+            safe_line(card.face) + times,
+            status or "",
+        ]
         yield f"• {' · '.join(word for word in words if word)}"
 
 
@@ -100,15 +106,15 @@ def _call_lines(card: ToolCard, follower: Follower) -> Iterator[str]:
         "output cut" if card.truncated else "",
         f"{card.model} {card.effort}".strip(),
         units.plural(card.steps, "step") if card.steps else "",
-        _line(card.note),
+        safe_line(card.note),
     ]
     name = card.name or card.tool_face
-    yield _line(f"[{name}] {card.face}") + f"  ({', '.join(word for word in words if word)})"
+    yield safe_line(f"[{name}] {card.face}") + f"  ({', '.join(word for word in words if word)})"
     texts = call_texts(card, follower.record)
     if texts.diff:
         yield from ("    " + safe(line) for line in texts.diff.splitlines())
     if texts.err:
-        yield f"    {_line(texts.err)}"
+        yield f"    {safe_line(texts.err)}"
     yield from excerpt(texts.output)
 
 
@@ -124,10 +130,10 @@ def excerpt(text: str) -> Iterator[str]:
 def _collab_lines(card: Card, follower: Follower) -> Iterator[str]:
     record = follower.record(card.parts[0]) if card.parts else None
     collab = read_collab(record.collab if record else None)
-    yield f"• expert collab · {_line(card.face)}"
+    yield f"• expert collab · {safe_line(card.face)}"
     for number, said in enumerate(collab.rounds, 1):
         for statement in said:
-            yield from _wrapped(statement.text, f"    {number} {_line(statement.expert)}: ")
+            yield from _wrapped(statement.text, f"    {number} {safe_line(statement.expert)}: ")
     if collab.synthesis:
         yield from _wrapped(collab.synthesis, "    = ")
 

@@ -82,6 +82,11 @@ class Timings:
         """The span of a call; None for any other card."""
         return self._by_number.get(card.number)
 
+    def window_of(self, card: Card) -> Window | None:
+        """When a call, or the sub-agent that a lane stands for, ran; None where unknown."""
+        span = self.span(card)
+        return self.lanes.get(card.id) if span is None else _window_of(span, ())
+
     def seen_until(self, span: Span) -> int | None:
         """Up to when a call was there: its end; where it has none, the end of the session, or of
         its turn if that interrupted it.

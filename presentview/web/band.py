@@ -16,12 +16,12 @@ from presentview import units
 from presentview.transcript.cards import Card, ToolCard
 from presentview.transcript.faces import tool_face
 from presentview.transcript.fold import Transcript
+from presentview.transcript.timemap import Break, TimeMap
 from presentview.transcript.timings import MAIN, Span, Timings, timings_of
 from presentview.web.bars import Shape, Stretch, calls_drawn, drawn
 from presentview.web.glyphs import Glyph, Marked, glyphs_of, marked_cards
 from presentview.web.lanes import Lane, packed, runs_of
 from presentview.web.templating import render
-from presentview.web.timemap import Break, TimeMap
 
 __all__ = ["AT_ONCE_CARDS", "Band", "Beside", "band_of", "beside"]
 

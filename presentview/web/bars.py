@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from presentview.transcript.cards import BAD
+from presentview.transcript.timemap import TimeMap
 from presentview.transcript.timings import Span, Timings
-from presentview.web.timemap import TimeMap
 
 __all__ = ["FULL", "Shape", "Stretch", "calls_drawn", "drawn", "joined"]
 

@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 from presentview import units
 from presentview.transcript.cards import BAD, Card, ToolCard
+from presentview.transcript.timemap import TimeMap
 from presentview.transcript.timings import Timings
-from presentview.web.timemap import TimeMap
 
 __all__ = ["Glyph", "Marked", "glyphs_of", "marked_cards"]
 

@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
+from presentview.transcript.agents import agent_name, agents_among
 from presentview.transcript.cards import Card, ToolCard
 from presentview.transcript.timings import Timings
 
@@ -28,14 +29,8 @@ class Run(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called: runs of the same name share a row. One of several that a call has
-        begun has the call's name too.
-        """
-        card = self.card
-        name = card.face or card.name or card.call
-        if card.kind == "lane" and card.parent is not None:
-            return f"{name} · {card.parent.face or card.parent.name}"
-        return name
+        """What it is called: runs of the same name share a row."""
+        return agent_name(self.card)
 
 
 class Lane(NamedTuple):
@@ -47,18 +42,7 @@ class Lane(NamedTuple):
 
 def runs_of(cards: Iterable[Card], timings: Timings) -> list[Run]:
     """The runs of sub-agents among cards in page order."""
-    found: list[Run] = []
-    depths: dict[int, int] = {}
-    for card in cards:
-        if not isinstance(card, ToolCard) or not (card.children or card.tool_face == "agent"):
-            continue
-        outer = card.parent
-        depth = depths.get(outer.number, 0) if outer else 0
-        if not card.children or any(child.kind != "lane" for child in card.children):
-            found.append(_run(card, timings, depth))
-            depth += 1
-        depths[card.number] = depth
-    return found
+    return [_run(card, timings, depth) for card, depth in agents_among(cards)]
 
 
 def _run(card: ToolCard, timings: Timings, depth: int) -> Run:

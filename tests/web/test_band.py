@@ -16,6 +16,7 @@ from starlette.applications import Starlette
 from presentview.records import Kind, Record, encode
 from presentview.sessions import Roots, session_id
 from presentview.transcript.fold import Transcript
+from presentview.transcript.timemap import IDLE_MS, TimeMap
 from presentview.transcript.timings import timings_of
 from presentview.web import band as drawing
 from presentview.web.app import create_app
@@ -23,7 +24,6 @@ from presentview.web.band import ROWS, Band, band_of, beside, tool_times
 from presentview.web.lanes import packed, runs_of
 from presentview.web.network import resolve_policy
 from presentview.web.security import Guard
-from presentview.web.timemap import IDLE_MS, TimeMap
 from tests.sidecars import write_sidecar
 from tests.strategies import sessions
 from tests.unit.transcript.story import (

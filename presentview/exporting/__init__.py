@@ -1,0 +1,1 @@
+"""Sessions for other programs: as documents, traces and tables."""

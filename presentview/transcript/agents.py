@@ -1,0 +1,92 @@
+"""The agents of a session side by side: what each did, how long it took, with which model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from presentview.transcript.cards import Card, ToolCard
+from presentview.transcript.fold import Transcript
+from presentview.transcript.timings import MAIN, Figures, Timings, figures_of
+
+__all__ = ["Agent", "AgentRun", "agent_name", "agent_runs", "agents_among"]
+
+
+class Agent(NamedTuple):
+    """The card of a sub-agent, and how many others it is inside of."""
+
+    card: ToolCard
+    depth: int
+
+
+class AgentRun(msgspec.Struct, frozen=True):
+    """One run of an agent: the main one (`card` is None) or a sub-agent's.
+
+    `figures` are those of the calls it made itself; `steps` and `faults` count what its own
+    sub-agents did too. `depth` is how many sub-agents it is inside of.
+    """
+
+    card: ToolCard | None
+    name: str
+    model: str
+    effort: str
+    steps: int
+    faults: int
+    depth: int
+    figures: Figures
+
+
+def agent_name(card: ToolCard) -> str:
+    """What a sub-agent is called: its task. One of several that a call has begun has the call's
+    name too.
+    """
+    name = card.face or card.name or card.call
+    if card.kind == "lane" and card.parent is not None:
+        return f"{name} · {card.parent.face or card.parent.name}"
+    return name
+
+
+def agents_among(cards: Iterable[Card]) -> Iterator[Agent]:
+    """The sub-agents among cards in page order, each with how many it is inside of.
+
+    A call is one if it has others nested in it or its tool is known to start one; one that
+    started several which have a lane each is none itself.
+    """
+    depths: dict[int, int] = {}
+    for card in cards:
+        if not isinstance(card, ToolCard) or not (card.children or card.tool_face == "agent"):
+            continue
+        outer = card.parent
+        depth = depths.get(outer.number, 0) if outer else 0
+        if not card.children or any(child.kind != "lane" for child in card.children):
+            yield Agent(card, depth)
+            depth += 1
+        depths[card.number] = depth
+
+
+def agent_runs(transcript: Transcript, timings: Timings) -> Iterator[AgentRun]:
+    """The main agent, and each run of a sub-agent in page order."""
+    main = timings.agents.get(MAIN) or figures_of((), timings.whole)
+    calls = transcript.calls
+    yield AgentRun(None, "Main agent", "", "", calls.count, calls.errors, 0, main)
+    for card, depth in agents_among(transcript.walk()):
+        yield _run(card, depth, timings)
+
+
+def _run(card: ToolCard, depth: int, timings: Timings) -> AgentRun:
+    around = card if card.kind != "lane" or card.parent is None else card.parent
+    figures = timings.agents.get(card.id)
+    if figures is None:
+        figures = figures_of((), timings.window_of(card))
+    return AgentRun(
+        card,
+        agent_name(card),
+        card.model or around.model,
+        card.effort or around.effort,
+        card.steps,
+        card.faults,
+        depth,
+        figures,
+    )
