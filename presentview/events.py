@@ -1,7 +1,7 @@
 """What an agent emits while it works, and how it becomes a record.
 
 `Event` mirrors the Go package's event, its fields in Python's spelling. `from_event` keeps what
-a frontend shows; what only drives live interaction (approval and ask requests) is not recorded.
+a frontend shows; what only drives live interaction (questions to the user) is not recorded.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["Event", "EventKind", "from_event", "record_of"]
 
 
 class EventKind(IntEnum):
-    """The kinds of event, numbered as the Go package numbers them."""
+    """The kinds of event, numbered as the Go package numbers them; it has no `APPROVAL_ANSWER`."""
 
     TURN_STARTED = 0
     REASONING = 1
@@ -55,6 +55,7 @@ class EventKind(IntEnum):
     PAUSED = 18
     RESUMED = 19
     EXPERT_COLLAB = 20
+    APPROVAL_ANSWER = 1_000
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,6 +67,9 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     whose arguments are still being streamed. `at` (unix ms) is when it happened; a recorder
     fills in its own clock where it is None. `pricing`, `cache_diagnostics`, `session_hit`,
     `session_miss`, `approval` and `ask` are for live frontends and never recorded.
+
+    An approval that is asked for, and its answer, name the call by `tool.id`; `text` is what it
+    is asked for, or "approved" or "denied". Usage with a `tool.id` is that of the call's sub-agent.
     """
 
     kind: EventKind
@@ -92,8 +96,9 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
 def from_event(event: Event, *, extensions: bool = True) -> Record | None:
     """The record of `event`, or None for a kind that a transcript does not show.
 
-    With `extensions` the end of a turn and the prompt at its start are kept and `event.at`, if
-    given, is recorded; without them the result is exactly what the Go package would write.
+    With `extensions` the end of a turn, the prompt at its start, approvals and whose usage it is
+    are kept, and `event.at`, if given, is recorded; without them the result is exactly what the
+    Go package would write.
     """
     return record_of(event, 0, extensions=extensions)
 
@@ -101,7 +106,7 @@ def from_event(event: Event, *, extensions: bool = True) -> Record | None:
 def record_of(event: Event, now: int, *, extensions: bool) -> Record | None:
     """`from_event`, with `now` (unix ms) as the time of an event that has none of its own."""
     kind = _KINDS.get(event.kind)
-    if kind is None or (not extensions and kind == Kind.TURN_DONE):
+    if kind is None or (not extensions and kind in _EXTENSIONS):
         return None
     fields = _FIELDS.get(kind, _text_only)(event, extensions)
     if not extensions:
@@ -110,6 +115,7 @@ def record_of(event: Event, now: int, *, extensions: bool) -> Record | None:
     return Record(kind, at=at or now, **fields)
 
 
+_EXTENSIONS: Final = frozenset({Kind.TURN_DONE, Kind.APPROVAL_REQUEST, Kind.APPROVAL_ANSWER})
 _KINDS: Final = {
     EventKind[kind.name]: kind.value for kind in Kind if kind.name in EventKind.__members__
 }
@@ -204,11 +210,11 @@ def _progress(event: Event, _: bool) -> dict[str, Any]:
     return {"tool": Tool(id=_text(tool.id), output=_text(tool.output))}
 
 
-def _usage(event: Event, _: bool) -> dict[str, Any]:
+def _usage(event: Event, extensions: bool) -> dict[str, Any]:
     usage = event.usage
     if usage is None:
         return {}
-    return {
+    fields: dict[str, Any] = {
         "usage": Usage(
             input_tokens=_int(usage.input_tokens),
             output_tokens=_int(usage.output_tokens),
@@ -216,6 +222,19 @@ def _usage(event: Event, _: bool) -> dict[str, Any]:
             cache_read=max(0, _int(usage.cache_read)),
         )
     }
+    if extensions and event.tool is not None and (call := _text(event.tool.id)):
+        fields["tool"] = Tool(id=call)
+    return fields
+
+
+def _approval_request(event: Event, _: bool) -> dict[str, Any]:
+    tool = event.tool or Tool()
+    return {"text": _text(event.text), "tool": Tool(id=_text(tool.id), name=_text(tool.name))}
+
+
+def _approval_answer(event: Event, _: bool) -> dict[str, Any]:
+    tool = event.tool or Tool()
+    return {"text": _text(event.text), "tool": Tool(id=_text(tool.id))}
 
 
 def _compaction_started(event: Event, _: bool) -> dict[str, Any]:
@@ -252,6 +271,8 @@ _FIELDS: Final[dict[str, Callable[[Event, bool], dict[str, Any]]]] = {
     Kind.TOOL_RESULT: _tool,
     Kind.TOOL_PROGRESS: _progress,
     Kind.USAGE: _usage,
+    Kind.APPROVAL_REQUEST: _approval_request,
+    Kind.APPROVAL_ANSWER: _approval_answer,
     Kind.COMPACTION_STARTED: _compaction_started,
     Kind.COMPACTION_DONE: _compaction_done,
     Kind.RETRYING: _retrying,

@@ -60,6 +60,11 @@ FIND_HITS: Final = 50  # cards in one answer (find)
 FIND_CHUNK: Final = 32 * KIB  # bytes searched at a time: what a processor keeps close (find)
 FIND_SNIPPET_CHARS: Final = 60  # in front of what was found, twice as many behind it (find)
 MAP_BUCKETS: Final = 200  # stretches of the map of a whole session (overview)
+TIMING_ROWS: Final = 450  # of a waterfall on one page (timetree)
+TIMING_ROWS_OPEN: Final = 300  # up to which all of them are unfolded (timetree)
+TIMING_SIBLINGS: Final = 120  # beyond that rows side by side are put into parts (timetree)
+AGENTS_COMPARED: Final = 50  # in one table (timetables)
+TIMING_FOLDS: Final = 300  # rows that an address unfolds or folds (timeview)
 
 # the web app
 DEFAULT_PORT: Final = 8377

@@ -80,6 +80,10 @@ class Kind(StrEnum):
     EXPERT_COLLAB = "expert_collab"
     TURN_DONE = "turn_done"
     """An extension: how a turn ended. The Go package passes over it."""
+    APPROVAL_REQUEST = "approval_request"
+    """An extension: somebody is asked whether the call `tool.id` may run; `text` says what for."""
+    APPROVAL_ANSWER = "approval_answer"
+    """An extension: the answer for the call `tool.id`, `text`: "approved", "denied" or others."""
 
 
 def _camel(name: str) -> str | None:
@@ -153,7 +157,10 @@ class Tool(_Wire, frozen=True):
 
 
 class Usage(_Wire, frozen=True):
-    """Tokens of one model request: input, output, total, and input read from a cache."""
+    """Tokens of one model request: input, output, total, and input read from a cache.
+
+    As an extension the record's `tool.id` names the call whose sub-agent made the request.
+    """
 
     input_tokens: Int64 = 0
     output_tokens: Int64 = 0

@@ -95,6 +95,7 @@
   const everywhere = {
     1: () => tab(0),
     2: () => tab(1),
+    3: () => tab(2),
     "?": () => help?.showModal(),
   };
 

@@ -246,7 +246,12 @@
     entered,
     become: sync,
     // Apply operations in order; false if the page must be shown anew.
-    patch(list) { return list.every((op) => ops[op.op]?.(op) ?? false); },
+    patch(list) {
+      // A page without cards shows only what stands around them.
+      const isHere = (op) => op.op === "reset" || document.getElementById(op.id);
+      const ours = document.getElementById("cards") || document.getElementById("sessions") ? list : list.filter(isHere);
+      return ours.every((op) => ops[op.op]?.(op) ?? false);
+    },
     // Show regions of the page anew, their HTML by their ids.
     showAnew(regions) {
       for (const [id, html] of Object.entries(regions)) {

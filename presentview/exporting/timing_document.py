@@ -10,12 +10,12 @@ import orjson
 from presentview.follow import Follower
 from presentview.sessions import session_id
 from presentview.transcript.agents import AgentRun, agent_runs
-from presentview.transcript.durations import ABSURD
 from presentview.transcript.fold import Transcript
+from presentview.transcript.shown import shown_ms
 from presentview.transcript.timings import Figures, Span, Step, Timings, timings_of
 from presentview.units import path_text
 
-__all__ = ["figures_document", "shown_ms", "timing_document", "timing_document_json"]
+__all__ = ["figures_document", "timing_document", "timing_document_json"]
 
 
 def timing_document(follower: Follower) -> dict[str, Any]:
@@ -64,19 +64,12 @@ def figures_document(one: Figures) -> dict[str, Any]:
         "p95_ms": one.p95,
         "max_ms": one.longest,
         "share": one.share,
+        "waited_ms": one.waited,
+        "approval_ms": one.approval,
         "outside_ms": one.outside,
         "inferred": one.inferred,
         "own_inferred": one.own_inferred,
     }
-
-
-def shown_ms(span: Span) -> int | None:
-    """How long a call took as it is shown: an absurd duration too, as it is recorded."""
-    if ABSURD not in span.marks:
-        return span.duration
-    if span.card.recorded_ms or span.asked is None or span.end is None:
-        return span.card.recorded_ms or None
-    return span.end - span.asked
 
 
 def _span(span: Span, timings: Timings, alive: bool) -> dict[str, Any]:
@@ -95,6 +88,7 @@ def _span(span: Span, timings: Timings, alive: bool) -> dict[str, Any]:
         "start_ms": span.asked if span.start is None else span.start,
         "end_ms": span.end,
         "waited_ms": span.waited,
+        "approval_ms": span.approval_waited,
         "duration_ms": shown_ms(span),
         "own_ms": span.own,
         "state": card.status(alive=alive),
@@ -116,6 +110,7 @@ def _agent(run: AgentRun) -> dict[str, Any]:
         "name": run.name,
         "model": run.model or None,
         "effort": run.effort or None,
+        "tokens": run.tokens,
         "steps": run.steps,
         "faults": run.faults,
     }

@@ -7,11 +7,11 @@ from typing import Final
 
 from presentview import units
 from presentview.exporting.columns import Column, table
-from presentview.exporting.timing_document import shown_ms
 from presentview.follow import Follower
 from presentview.terminal import safe_line
 from presentview.transcript.agents import AgentRun, agent_runs
 from presentview.transcript.cards import BAD
+from presentview.transcript.shown import shown_ms
 from presentview.transcript.timemap import TimeMap
 from presentview.transcript.timings import Figures, Span, Timings, timings_of
 
@@ -127,7 +127,7 @@ def tool_rows(tools: Mapping[str, Figures]) -> Iterator[Sequence[str]]:
             units.duration(one.p50),
             units.duration(one.p95),
             units.duration(one.longest),
-            f"{100 * one.share:.0f} %" if one.share is not None else "",
+            "" if one.share is None or one.inferred else f"{100 * one.share:.0f} %",
         )
 
 

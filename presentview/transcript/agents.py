@@ -25,7 +25,9 @@ class AgentRun(msgspec.Struct, frozen=True):
     """One run of an agent: the main one (`card` is None) or a sub-agent's.
 
     `figures` are those of the calls it made itself; `steps` and `faults` count what its own
-    sub-agents did too. `depth` is how many sub-agents it is inside of.
+    sub-agents did too. `tokens` are those of its own model requests, None where they are not
+    recorded: the main agent's are the session's without those of its sub-agents. `depth` is
+    how many sub-agents it is inside of.
     """
 
     card: ToolCard | None
@@ -35,6 +37,7 @@ class AgentRun(msgspec.Struct, frozen=True):
     steps: int
     faults: int
     depth: int
+    tokens: int | None
     figures: Figures
 
 
@@ -70,9 +73,19 @@ def agent_runs(transcript: Transcript, timings: Timings) -> Iterator[AgentRun]:
     """The main agent, and each run of a sub-agent in page order."""
     main = timings.agents.get(MAIN) or figures_of((), timings.whole)
     calls = transcript.calls
-    yield AgentRun(None, "Main agent", "", "", calls.count, calls.errors, 0, main)
+    tokens = _tokens_of_main(transcript)
+    yield AgentRun(None, "Main agent", "", "", calls.count, calls.errors, 0, tokens, main)
     for card, depth in agents_among(transcript.walk()):
         yield _run(card, depth, timings)
+
+
+def _tokens_of_main(transcript: Transcript) -> int | None:
+    footers = [turn.footer for turn in transcript.turns if turn.footer is not None]
+    if not footers:
+        return None
+    whole = sum(footer.total or footer.input + footer.output for footer in footers)
+    others = (card.tokens or 0 for card in transcript.walk() if isinstance(card, ToolCard))
+    return max(0, whole - sum(others))
 
 
 def _run(card: ToolCard, depth: int, timings: Timings) -> AgentRun:
@@ -88,5 +101,6 @@ def _run(card: ToolCard, depth: int, timings: Timings) -> AgentRun:
         card.steps,
         card.faults,
         depth,
+        card.tokens,
         figures,
     )

@@ -22,6 +22,7 @@ __all__ = [
     "INTERRUPTED",
     "OPEN",
     "RUNNING",
+    "Approval",
     "Card",
     "Change",
     "Part",
@@ -52,6 +53,29 @@ class Place(msgspec.Struct, frozen=True, gc=False):
     offset: int
     length: int
     line: int
+
+
+class Approval(msgspec.Struct, frozen=True, gc=False):
+    """That somebody was asked whether a call may run, and what came of it.
+
+    `asked_at` and `answered_at` (unix ms, 0: not recorded) are those of the last time, `waited`
+    is how long that and earlier ones took (ms), `answer` the word it ended with, empty while
+    nobody has answered.
+    """
+
+    asked_at: int = 0
+    answered_at: int = 0
+    waited: int = 0
+    answer: str = ""
+
+    def answered(self, at: int, answer: str) -> Approval:
+        """The same with its answer."""
+        waited = at - self.asked_at if self.asked_at and at >= self.asked_at else 0
+        return Approval(self.asked_at, at, self.waited + waited, answer or "answered")
+
+    def asked_again(self, at: int) -> Approval:
+        """The same when the question is put anew."""
+        return Approval(at, 0, self.waited, "")
 
 
 Part: TypeAlias = Place | Record
@@ -140,7 +164,8 @@ class ToolCard(Card, eq=False):
     `diff` are the records that hold the arguments, the output and the edit; `progress` those
     with output so far. `lines` counts the output's lines, `diff_lines` the diff's; `steps` and
     `faults` count the calls nested in it and those of them that failed. `note` says why a card
-    that names a parent stands at the top.
+    that names a parent stands at the top. `approval` says what was asked about it, `tokens`
+    adds up those of its sub-agent where these are recorded.
     """
 
     call: str = ""
@@ -167,13 +192,27 @@ class ToolCard(Card, eq=False):
     steps: int = 0
     faults: int = 0
     note: str = ""
+    approval: Approval | None = None
+    tokens: int | None = None
+
+    @property
+    def begins_at(self) -> int:
+        """From when on it may have run (unix ms, 0: not recorded): from its dispatch, or from
+        the answer of whoever was asked whether it may.
+        """
+        approval = self.approval
+        if approval is not None and 0 < self.at <= approval.answered_at <= self.ended_at:
+            return approval.answered_at
+        return self.at
 
     @property
     def duration_ms(self) -> int | None:
-        """The recorded duration in ms, else from dispatch to result, else None."""
+        """The recorded duration in ms, else from when it may have run to its result, else None."""
         if self.recorded_ms > 0:
             return self.recorded_ms
-        return self.ended_at - self.at if self.at and self.ended_at >= self.at else None
+        if not self.at or self.ended_at < self.at:
+            return None
+        return self.ended_at - self.begins_at
 
     @property
     def in_main_lane(self) -> bool:

@@ -69,16 +69,18 @@ def ran(
     latest: int | None,
     *,
     ended: bool,
+    begun: int | None = None,
 ) -> Ran:
     """When a call ran that was `asked` for and came to its `end` at these times.
 
     `recorded` is its recorded duration, 0 for none, in whose place the time from `earliest` to
-    `latest` is taken if those are the recorded times of its dispatch and result. Without a
-    result (`ended` is False) it has neither an end nor a duration.
+    `latest` is taken if those are the recorded times of its dispatch and result; from `begun`
+    on, if it was only allowed to run then. Without a result (`ended` is False) it has neither
+    an end nor a duration.
     """
     if not ended:
         return Ran(asked, None, None, None)
-    duration = _taken(recorded, earliest, latest)
+    duration = _taken(recorded, earliest if begun is None else begun, latest)
     if duration is None:
         return Ran(asked, None, end, None)
     if is_absurd(duration, earliest, latest):
@@ -89,7 +91,8 @@ def ran(
 def ran_as_recorded(card: ToolCard) -> Ran:
     """When a call ran by its own records alone."""
     asked, end = card.at or None, card.ended_at or None
-    return ran(card.recorded_ms, asked, end, asked, end, ended=card.result is not None)
+    begun = card.begins_at or None
+    return ran(card.recorded_ms, asked, end, asked, end, ended=card.result is not None, begun=begun)
 
 
 def counted_ms(card: ToolCard) -> int | None:
@@ -101,7 +104,7 @@ def counted_ms(card: ToolCard) -> int | None:
     if card.result is None:
         return None
     asked, end = card.at or None, card.ended_at or None
-    duration = _taken(card.recorded_ms, asked, end)
+    duration = _taken(card.recorded_ms, card.begins_at or None, end)
     return None if duration is None or is_absurd(duration, asked, end) else duration
 
 

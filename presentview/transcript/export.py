@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from presentview.records import Record, Tool
-from presentview.transcript.cards import Card, Part, ToolCard, Turn, UsageCard
+from presentview.transcript.cards import Approval, Card, Part, ToolCard, Turn, UsageCard
 from presentview.transcript.collab import read_collab
 from presentview.transcript.fold import Transcript
 
@@ -77,7 +77,20 @@ def _call(card: ToolCard, read: ReadPart) -> dict[str, Any]:
         "effort": card.effort or None,
         "steps": card.steps,
         "errors": card.faults,
+        "tokens": card.tokens,
+        "approval": _approval(card.approval),
         "note": card.note or None,
+    }
+
+
+def _approval(approval: Approval | None) -> dict[str, Any] | None:
+    if approval is None:
+        return None
+    return {
+        "asked_at": approval.asked_at or None,
+        "answered_at": approval.answered_at or None,
+        "waited_ms": approval.waited,
+        "answer": approval.answer or None,
     }
 
 
@@ -94,7 +107,9 @@ def _other(card: Card, read: ReadPart) -> dict[str, Any]:
     if card.kind == "collab":
         return {"collab": _collab_fields(record)}
     out: dict[str, Any] = {"text": part_text(card, read)}
-    if card.kind == "notice":
+    if card.kind == "approval":
+        out |= {"answer": card.level or None}
+    elif card.kind == "notice":
         out |= {"level": card.level, "count": card.count}
     elif card.kind == "retry" and record is not None and record.retry is not None:
         out |= {"attempt": record.retry.attempt, "max": record.retry.max or None}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from presentview.limits import TITLE_CHARS
+from presentview.limits import SUBJECT_CHARS, TITLE_CHARS
 from presentview.records import FileDiff, Kind, Profile, Record, Tool, Usage
 from presentview.transcript.calls import Calls, Parent
 from presentview.transcript.cards import (
@@ -20,6 +20,7 @@ from presentview.transcript.cards import (
     FAILED,
     INTERRUPTED,
     OPEN,
+    Approval,
     Card,
     Change,
     Part,
@@ -78,6 +79,7 @@ class Transcript:
         self._reasoning: Card | None = None
         self._compactions: list[Card] = []
         self._collabs: dict[str, Card] = {}
+        self._asked: dict[str, Card] = {}
         self._last_notice: Card | None = None
         self._last_said = ("", "")
         handlers: dict[Kind, Handler] = {
@@ -99,6 +101,8 @@ class Transcript:
             Kind.COMPACTION_STARTED: self._compaction_started,
             Kind.COMPACTION_DONE: self._compaction_done,
             Kind.EXPERT_COLLAB: self._collab,
+            Kind.APPROVAL_REQUEST: self._approval_request,
+            Kind.APPROVAL_ANSWER: self._approval_answer,
         }
         self._handlers = _Handlers({kind.value: handle for kind, handle in handlers.items()})
         self._handlers.unknown = self._unknown
@@ -131,6 +135,7 @@ class Transcript:
         cards: list[Card] = list(self.calls.open())
         cards += self.calls.lanes
         cards += (card for card in self._compactions if card.state == OPEN)
+        cards += self._asked.values()
         cards += (card for card in (self._reasoning, self._message) if card and card.state == OPEN)
         return cards
 
@@ -199,7 +204,7 @@ class Transcript:
 
     def _turn_started(self, record: Record, part: Part) -> None:
         self._cut_answer()
-        if self.calls.any_open or self._compactions:
+        if self.calls.any_open or self._compactions or self._asked:
             self._interrupt(self.calls.open_in_main_lane())
         text, at = record.text, record.at
         self.turn = turn = Turn(self.turn.number + 1, at, at)
@@ -233,6 +238,10 @@ class Transcript:
             self.tree.changed(turn.footer)
 
     def _interrupt(self, calls: list[ToolCard], *, compactions: bool = True) -> None:
+        for asked in self._asked.values():
+            asked.state = INTERRUPTED
+            self.tree.changed(asked)
+        self._asked.clear()
         for call in calls:
             self._settle(call, INTERRUPTED)
         for card in self._compactions if compactions else ():
@@ -525,11 +534,55 @@ class Transcript:
             tree.add(card)
         else:
             tree.changed(card)
+        if record.tool is not None and record.tool.id:
+            self._count_tokens(record.tool.id, usage)
         card.requests += 1
         card.input += usage.input_tokens
         card.output += usage.output_tokens
         card.total += usage.total_tokens
         card.cached += usage.cache_read
+
+    def _count_tokens(self, call: str, usage: Usage) -> None:
+        """Count the tokens of a call's sub-agent, which are the turn's too."""
+        card = self.calls.newest.get(call)
+        if card is not None:
+            whole = usage.total_tokens or usage.input_tokens + usage.output_tokens
+            card.tokens = (card.tokens or 0) + whole
+            self.tree.changed(card)
+
+    def _approval_request(self, record: Record, part: Part) -> None:
+        tool = record.tool or _EMPTY
+        call = self._call_asked_about(tool)
+        if call is not None:
+            known = call.approval
+            call.approval = known.asked_again(record.at) if known else Approval(record.at)
+            self.tree.changed(call)
+            return
+        card = self._add("approval", record, part, state=OPEN)
+        card.face = first_line(record.text or tool.name)
+        self._asked[tool.id] = card
+
+    def _approval_answer(self, record: Record, part: Part) -> None:
+        tool = record.tool or _EMPTY
+        answer = first_line(record.text, SUBJECT_CHARS)
+        card = self._asked.pop(tool.id, None)
+        if card is not None:
+            card.state = DONE
+            card.ended_at = record.at
+            card.level = answer
+            self.tree.changed(card)
+            return
+        call = self._call_asked_about(tool)
+        if call is not None:
+            call.approval = (call.approval or Approval()).answered(record.at, answer)
+            self.tree.changed(call)
+            return
+        card = self._add("approval", record, part, state=DONE)
+        card.level = answer
+
+    def _call_asked_about(self, tool: Tool) -> ToolCard | None:
+        card = self.calls.target_of(tool.id, self.turn.number) if tool.id else None
+        return card if card is not None and card.kind != "lane" else None
 
     def _notice(self, record: Record, part: Part) -> None:
         said = (record.level, record.text)

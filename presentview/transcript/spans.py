@@ -53,6 +53,14 @@ class Span(msgspec.Struct, frozen=True, gc=False):
             return None
         return max(0, self.start - self.asked)
 
+    @property
+    def approval_waited(self) -> int | None:
+        """How long of that somebody was asked whether it may run, in ms; None if nobody was."""
+        approval = self.card.approval
+        if approval is None:
+            return None
+        return approval.waited if self.waited is None else min(approval.waited, self.waited)
+
 
 class Laid(NamedTuple):
     """All calls of a session in page order, and when its turns and the whole of it were.

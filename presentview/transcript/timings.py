@@ -55,6 +55,8 @@ class Figures(msgspec.Struct, frozen=True, gc=False):
     longest: int | None
     share: float | None
     outside: int | None
+    waited: int
+    approval: int | None
     inferred: bool
     own_inferred: bool
 
@@ -81,6 +83,10 @@ class Timings:
     def span(self, card: Card) -> Span | None:
         """The span of a call; None for any other card."""
         return self._by_number.get(card.number)
+
+    def tops_of(self, turn: int) -> Sequence[Span]:
+        """The calls at the top that were dispatched in a turn, in page order."""
+        return self._tops_by_turn.get(turn, ())
 
     def window_of(self, card: Card) -> Window | None:
         """When a call, or the sub-agent that a lane stands for, ran; None where unknown."""
@@ -188,7 +194,8 @@ def timings_of(transcript: Transcript) -> Timings:
 
 def figures_of(spans: Sequence[Span], window: Window | None) -> Figures:
     """What calls add up to that belong to a scope that lasted as long as `window`."""
-    errors = own = 0
+    errors = own = waited = 0
+    approval: int | None = None
     known: list[int] = []
     intervals: list[tuple[int, int]] = []
     inferred, own_inferred = window is not None and window.inferred, False
@@ -197,7 +204,10 @@ def figures_of(spans: Sequence[Span], window: Window | None) -> Figures:
             errors += 1
         inferred = inferred or span.inferred
         own_inferred = own_inferred or span.own_inferred
+        if span.card.approval is not None:
+            approval = (approval or 0) + (span.approval_waited or 0)
         if span.duration is not None:
+            waited += span.waited or 0
             known.append(span.duration)
             own += span.own or 0
             if span.start is not None and span.end is not None:
@@ -221,6 +231,8 @@ def figures_of(spans: Sequence[Span], window: Window | None) -> Figures:
         longest=known[-1] if known else None,
         share=busy / wall if wall else None,
         outside=wall - busy if wall is not None and not inferred else None,
+        waited=max(0, waited - (approval or 0)),
+        approval=approval,
         inferred=inferred,
         own_inferred=own_inferred,
     )

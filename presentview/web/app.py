@@ -18,7 +18,7 @@ from starlette.types import Scope
 
 from presentview._assets import static_dir
 from presentview.sessions import Roots
-from presentview.web import pages, parts
+from presentview.web import pages, parts, timepage
 from presentview.web.finding import found
 from presentview.web.hub import Hub
 from presentview.web.network import NetworkPolicy
@@ -31,6 +31,9 @@ _ROUTES: Final = (
     Route("/events", events, name="events"),
     Route("/s/{session}.json", pages.as_json, name="json"),
     Route("/s/{session}", pages.transcript, name="session"),
+    Route("/s/{session}/timings", timepage.timings, name="timings"),
+    Route("/s/{session}/timings/waterfall", timepage.waterfall, name="waterfall"),
+    Route("/s/{session}/timings/figures", timepage.tools, name="figures"),
     Route("/s/{session}/raw", pages.raw, name="raw"),
     Route("/s/{session}/file", pages.download, name="download"),
     Route("/s/{session}/since/{position}", parts.since, name="since"),

@@ -17,11 +17,12 @@ from presentview.transcript.cards import Card, ToolCard
 from presentview.transcript.faces import tool_face
 from presentview.transcript.fold import Transcript
 from presentview.transcript.timemap import Break, TimeMap
-from presentview.transcript.timings import MAIN, Span, Timings, timings_of
+from presentview.transcript.timings import MAIN, Span, Timings
 from presentview.web.bars import Shape, Stretch, calls_drawn, drawn
 from presentview.web.glyphs import Glyph, Marked, glyphs_of, marked_cards
 from presentview.web.lanes import Lane, packed, runs_of
 from presentview.web.templating import render
+from presentview.web.timed import timed
 
 __all__ = ["AT_ONCE_CARDS", "Band", "Beside", "band_of", "beside"]
 
@@ -98,7 +99,7 @@ def beside(
         return known[1]
     if at_once and len(transcript.tree) > AT_ONCE_CARDS:
         return Beside(_band_html(None, session, later=True), _tools_html(()))
-    timings = timings_of(transcript)
+    timings = timed(transcript, version).timings
     found = Beside(
         _band_html(band_of(transcript, timings), session), _tools_html(tool_times(timings))
     )

@@ -7,13 +7,12 @@ that are the higher the more of their time is taken.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from presentview.transcript.cards import BAD
-from presentview.transcript.timemap import TimeMap
 from presentview.transcript.timings import Span, Timings
 
-__all__ = ["FULL", "Shape", "Stretch", "calls_drawn", "drawn", "joined"]
+__all__ = ["FULL", "Line", "Shape", "Stretch", "bar_class", "calls_drawn", "drawn", "joined"]
 
 FULL: Final = 9
 """The height of a bar, or of a column in which all of the time is taken."""
@@ -21,6 +20,13 @@ FULL: Final = 9
 _NARROWEST: Final = 0.25
 _CLOSE: Final = 0.1
 _ORDER: Final = ("agent", "call", "bad")
+
+
+class Line(Protocol):
+    """Says where a moment lies, in %."""
+
+    def x(self, at: int, /) -> float:
+        """Where a moment (ms) lies, in %."""
 
 
 class Stretch(NamedTuple):
@@ -41,9 +47,16 @@ class Shape(NamedTuple):
     height: int = FULL
 
 
-def calls_drawn(spans: Iterable[Span], timings: Timings, line: TimeMap, most: int) -> list[Shape]:
+def calls_drawn(
+    spans: Iterable[Span],
+    timings: Timings,
+    line: Line,
+    most: int,
+    *,
+    narrowest: float = _NARROWEST,
+) -> list[Shape]:
     """The bars of some calls, about `most`: how long they waited, and how long they ran. Those
-    without an end are `open` as long as they were there.
+    without an end are `open` as long as they were there. None is narrower than `narrowest` %.
     """
     thin: dict[str, list[Stretch]] = {"wait": [], "open": []}
     ran: dict[str, list[Stretch]] = {}
@@ -51,7 +64,7 @@ def calls_drawn(spans: Iterable[Span], timings: Timings, line: TimeMap, most: in
         if span.start is not None and span.end is not None:
             begin = line.x(span.start)
             stretch = Stretch(begin, line.x(span.end), span.inferred)
-            ran.setdefault(_class(span), []).append(stretch)
+            ran.setdefault(bar_class(span), []).append(stretch)
             if span.asked is not None and span.asked < span.start:
                 waited = Stretch(line.x(span.asked), begin, span.inferred)
                 if waited.end - waited.begin > _NARROWEST:
@@ -60,22 +73,25 @@ def calls_drawn(spans: Iterable[Span], timings: Timings, line: TimeMap, most: in
             until = line.x(timings.seen_until(span) or span.asked)
             thin["open"].append(Stretch(line.x(span.asked), until, span.inferred))
     quarter = max(1, most // 4) if thin["wait"] or thin["open"] else 0
-    return drawn(thin, quarter) + drawn(ran, max(1, most - quarter))
+    return drawn(thin, quarter, narrowest) + drawn(ran, max(1, most - quarter), narrowest)
 
 
-def _class(span: Span) -> str:
+def bar_class(span: Span) -> str:
+    """What a bar of a call is drawn as: "bad" if it failed, else "agent" or "call"."""
     card = span.card
     if card.state in BAD:
         return "bad"
     return "agent" if card.steps or card.tool_face == "agent" else "call"
 
 
-def drawn(stretches: dict[str, list[Stretch]], most: int) -> list[Shape]:
+def drawn(
+    stretches: dict[str, list[Stretch]], most: int, narrowest: float = _NARROWEST
+) -> list[Shape]:
     """Bars for the stretches of each class, `most` at the most."""
     names = sorted(stretches, key=lambda name: _ORDER.index(name) if name in _ORDER else -1)
     bars = [(name, one) for name in names for one in joined(stretches[name])]
     if len(bars) <= most:
-        return [_shape(one.begin, one.end, name, one.inferred) for name, one in bars]
+        return [_shape(name, one, narrowest) for name, one in bars]
     return _columns(stretches, most)
 
 
@@ -129,6 +145,6 @@ def _taken(stretches: Iterable[Stretch], count: int) -> list[float]:
     return parts
 
 
-def _shape(begin: float, end: float, css_class: str, inferred: bool) -> Shape:
-    width = max(_NARROWEST, end - begin)
-    return Shape(round(min(begin, 100 - width), 2), round(width, 2), css_class, inferred)
+def _shape(name: str, one: Stretch, narrowest: float) -> Shape:
+    width = max(narrowest, one.end - one.begin)
+    return Shape(round(min(one.begin, 100 - width), 2), round(width, 2), name, one.inferred)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 
 from presentview import units
 from presentview.limits import DIFF_OPEN_LINES, NAME_CHARS, SUBJECT_CHARS
-from presentview.transcript.cards import FAILED, RUNNING, Card, ToolCard, UsageCard
+from presentview.transcript.cards import FAILED, RUNNING, Approval, Card, ToolCard, UsageCard
 
 __all__ = ["TOOL_LABELS", "Badge", "Face", "face_of", "opens_diff", "usage_parts"]
 
@@ -41,6 +42,7 @@ _LABELS: Final = {
     "resumed": "Resumed",
     "retry": "Retrying",
     "phase": "Phase",
+    "approval": "Approval",
     "notice": "Notice",
     "usage": "Usage",
 }
@@ -50,7 +52,8 @@ _TEMPLATES: Final = {
     "reasoning": "card/_reasoning.html",
     "usage": "card/_usage.html",
 } | dict.fromkeys(
-    ("notice", "phase", "steer", "paused", "resumed", "retry", "turn_error"), "card/_row.html"
+    ("notice", "phase", "steer", "paused", "resumed", "retry", "turn_error", "approval"),
+    "card/_row.html",
 )
 _EXIT: Final = re.compile(r"exit(?:ed)?(?: with)?(?: status| code)?:? (\d{1,3})\b")
 
@@ -91,7 +94,7 @@ def face_of(card: Card, *, alive: bool) -> Face:
     status = card.status(alive=alive)
     if isinstance(card, ToolCard):
         return _call_face(card, status)
-    duration = card.duration_ms if card.kind in ("reasoning", "compaction") else None
+    duration = card.duration_ms if card.kind in ("reasoning", "compaction", "approval") else None
     # A level is what the file says: any other word could be the class of something else.
     level = "warn" if card.level == "warn" else ""
     return Face(
@@ -128,6 +131,8 @@ def _label(card: Card, status: str | None) -> str:
         }.get(status or "", "Context compacted")
     if card.kind == "turn_error" and status == "interrupted":
         return "Turn interrupted"
+    if card.kind == "approval" and status in (RUNNING, "interrupted"):
+        return "Asks for approval" if status == RUNNING else "Asked for approval"
     if card.kind == "reasoning":
         return "Thinking…" if status == RUNNING else "Thought"
     return _LABELS.get(card.kind, card.kind)
@@ -136,11 +141,31 @@ def _label(card: Card, status: str | None) -> str:
 def _badges(card: Card) -> tuple[Badge, ...]:
     if card.kind == "notice" and card.count > 1:
         return (Badge(f"×{card.count:,}", title="came so many times in a row"),)
+    if card.kind == "approval":
+        return tuple(_approval_row_badges(card))
     if card.kind == "compaction" and card.count:
         return (Badge(units.plural(card.count, "message")),)
     if card.kind == "collab" and card.count:
         return (Badge(units.plural(card.count, "round")),)
     return ()
+
+
+def _approval_row_badges(card: Card) -> Iterator[Badge]:
+    if card.level:
+        yield Badge(card.level, "" if card.level == "approved" else "warn")
+    if card.duration_ms:
+        yield Badge(f"waited {units.duration(card.duration_ms)}", "count")
+
+
+def approval_badge(approval: Approval, *, running: bool) -> Badge | None:
+    """What a call's card says of its approval; None where that is nothing."""
+    waited = units.duration(approval.waited) if approval.waited else ""
+    if not approval.answer:
+        return Badge("waits for approval" if running else "approval not answered", "warn")
+    words = f"waited {waited} for approval" if waited else "approval"
+    if approval.answer != "approved":
+        return Badge(f"{words}: {approval.answer}", "warn")
+    return Badge(words, "count" if waited else "", title="approved") if waited else None
 
 
 def _call_face(card: ToolCard, status: str | None) -> Face:
@@ -159,7 +184,7 @@ def _call_face(card: ToolCard, status: str | None) -> Face:
         label=label,
         subject=card.face,
         state=_state_words(card, status),
-        badges=tuple(_call_badges(card)),
+        badges=tuple(_call_badges(card, running=status == RUNNING)),
         duration=units.duration(duration),
         duration_title=f"{duration:,} ms" if duration is not None else "",
         clock_from=card.at if status == RUNNING else 0,
@@ -181,8 +206,10 @@ def _state_words(card: ToolCard, status: str | None) -> str:
     return status if status in (RUNNING, "blocked") else ""
 
 
-def _call_badges(card: ToolCard) -> list[Badge]:
+def _call_badges(card: ToolCard, *, running: bool) -> list[Badge]:
     badges: list[Badge] = []
+    if card.approval is not None:
+        badges += filter(None, (approval_badge(card.approval, running=running),))
     if card.note:
         badges.append(Badge("unplaced", "warn", card.note))
     if card.background:

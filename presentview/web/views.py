@@ -37,7 +37,7 @@ DEPTHS: Final = {
     "tools": frozenset(
         {
             *("prompt", "steer", "message", "collab", "turn_error", "compaction"),
-            *("tool", "lane", "retry", "paused", "resumed", "phase"),
+            *("tool", "lane", "retry", "paused", "resumed", "phase", "approval"),
         }
     ),
     "everything": frozenset[str](),

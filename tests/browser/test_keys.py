@@ -218,9 +218,14 @@ def test_the_list_of_keys_is_on_every_page(server: Server, opened: Page) -> None
     keys.get_by_role("button", name="Close").click()
     expect(keys).to_be_hidden()
     page.keyboard.press("2")
+    page.wait_for_url(f"{here}/timings")
+    page.keyboard.press("?")
+    expect(keys).to_contain_text("zoom in, zoom out, all of it")
+    page.keyboard.press("Escape")
+    page.keyboard.press("3")
     page.wait_for_url(f"{here}/raw")
     page.keyboard.press("?")
-    expect(keys).to_contain_text("transcript, raw")
+    expect(keys).to_contain_text("transcript, timings, raw")
     expect(keys).not_to_contain_text("next, previous error")
     page.keyboard.press("Escape")
     expect(keys).to_be_hidden()
@@ -236,9 +241,9 @@ def test_the_list_of_keys_is_on_every_page(server: Server, opened: Page) -> None
 
 
 def test_the_list_of_keys_names_all_there_are() -> None:
-    code = (ROOT / "static" / "keys.js").read_text()
-    tables = re.findall(r"const (?:ofCards|everywhere) = \{(.*?)\n  \};", code, re.DOTALL)
-    assert len(tables) == 2
+    code = "".join((ROOT / "static" / name).read_text() for name in ("keys.js", "timings.js"))
+    tables = re.findall(r"const (?:of\w+|everywhere) = \{(.*?)\n  \};", code, re.DOTALL)
+    assert len(tables) == 3
     done = {key for table in tables for key in re.findall(r'^    "?(.)"?:', table, re.MULTILINE)}
     assert 'event.key !== "/"' in (ROOT / "static" / "find.js").read_text()
     listed = re.findall(r"<kbd>(.*?)</kbd>", (ROOT / "templates" / "_keys.html").read_text())

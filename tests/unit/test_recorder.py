@@ -203,7 +203,6 @@ def test_a_time_the_agent_gives_is_kept(session: Path, sidecar: Path) -> None:
 
 def test_what_no_transcript_shows_is_not_recorded(session: Path) -> None:
     with Recorder.open(session) as recorder:
-        recorder.append(Event(kind=EventKind.APPROVAL_REQUEST))
         recorder.append(Event(kind=EventKind.ASK_REQUEST))
         assert recorder.records == ()
 

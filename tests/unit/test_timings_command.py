@@ -101,6 +101,7 @@ def test_the_document_tells_every_span(tmp_path: Path, capsys: pytest.CaptureFix
         "start_ms": 4_000,
         "end_ms": 5_000,
         "waited_ms": 1_000,
+        "approval_ms": None,
         "duration_ms": 1_000,
         "own_ms": 1_000,
         "state": "done",

@@ -335,6 +335,8 @@ def test_the_figures_of_a_session() -> None:
         longest=10_000,
         share=10_000 / 15_000,
         outside=5_000,
+        waited=0,
+        approval=None,
         inferred=False,
         own_inferred=False,
     )
