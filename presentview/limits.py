@@ -66,6 +66,11 @@ TIMING_SIBLINGS: Final = 120  # beyond that rows side by side are put into parts
 AGENTS_COMPARED: Final = 50  # in one table (timetables)
 TIMING_FOLDS: Final = 300  # rows that an address unfolds or folds (timeview)
 
+# what is sent to other programs (exporting)
+OTLP_BATCH: Final = 500  # spans in one request (otlp)
+OTLP_TEXT_CHARS: Final = 32 * KIB  # of an argument or output in a span (otlp)
+OTLP_ANSWER_BYTES: Final = 1 * KIB  # of what a collector answers (sending)
+
 # the web app
 DEFAULT_PORT: Final = 8377
 FEEDS: Final = 32  # sessions whose transcripts are kept in memory

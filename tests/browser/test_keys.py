@@ -222,6 +222,7 @@ def test_the_list_of_keys_is_on_every_page(server: Server, opened: Page) -> None
     page.keyboard.press("?")
     expect(keys).to_contain_text("zoom in, zoom out, all of it")
     page.keyboard.press("Escape")
+    expect(keys).to_be_hidden()
     page.keyboard.press("3")
     page.wait_for_url(f"{here}/raw")
     page.keyboard.press("?")
