@@ -82,6 +82,9 @@
     if (event.target.closest("[data-theme-switch]")) switchTheme();
     const step = event.target.closest(".more .step");
     if (step) showMore(step).catch(() => { step.disabled = false; });
+    // Whoever came to a card from the timings goes back to its row.
+    const tab = event.target.closest('.tabs a[href$="/timings"]'), came = linked();
+    if (tab && came) tab.href += `?at=${came.id}`;
     const link = event.target.closest("[data-link]");
     // An address that shows what is shown here, in another browser too.
     if (link) copy(link, () => window.presentview.linkToHere());

@@ -159,6 +159,7 @@ _ARGS = st.sampled_from(
 _OUTPUTS = st.sampled_from(["", "", "one\ntwo\n", "three", "error: no", "blocked: no"])
 _ERRORS = st.sampled_from(["", "", "", "exit status 1", "blocked: denied"])
 _SAID = st.sampled_from(["", "a", "b", " \n", "two\nlines"])
+_ANSWERS = st.sampled_from(["", "approved", "denied", "rm -rf /"])
 _TIMES = st.sampled_from([0, 0, 1_000, 2_000, 2_000, 3_500, 1])
 
 
@@ -201,6 +202,7 @@ def _collabs() -> st.SearchStrategy[Any]:
 def session_records() -> st.SearchStrategy[Record]:
     """One record as an agent might write it, of any kind or of one nobody knows."""
     calls = st.sampled_from([Kind.TOOL_DISPATCH, Kind.TOOL_PROGRESS, Kind.TOOL_RESULT])
+    approvals = st.sampled_from([Kind.APPROVAL_REQUEST, Kind.APPROVAL_ANSWER])
     said = st.sampled_from([Kind.TEXT, Kind.REASONING, Kind.PHASE, Kind.STEER, Kind.MESSAGE])
     compactions = st.sampled_from([Kind.COMPACTION_STARTED, Kind.COMPACTION_DONE])
     return st.one_of(
@@ -208,6 +210,9 @@ def session_records() -> st.SearchStrategy[Record]:
         st.builds(Record, kind=calls, tool=_session_tools(), at=_TIMES),
         st.builds(Record, kind=calls, tool=_session_tools() | st.none(), at=_TIMES),
         st.builds(Record, kind=said, text=_SAID, reasoning=_SAID, at=_TIMES),
+        st.builds(
+            Record, kind=approvals, text=_ANSWERS, tool=_session_tools() | st.none(), at=_TIMES
+        ),
         st.builds(
             Record,
             kind=st.just(Kind.NOTICE),
@@ -239,6 +244,7 @@ def session_records() -> st.SearchStrategy[Record]:
             Record,
             kind=st.just(Kind.USAGE),
             usage=st.sampled_from([None, Usage(), Usage(input_tokens=1), Usage(cache_read=2)]),
+            tool=st.none() | _session_tools(),
             at=_TIMES,
         ),
         st.builds(
@@ -273,6 +279,9 @@ def _busy_records() -> st.SearchStrategy[Record]:
         [Kind.TOOL_DISPATCH, Kind.TOOL_DISPATCH, Kind.TOOL_RESULT, Kind.TOOL_PROGRESS]
     )
     others = [
+        *(Record(Kind.APPROVAL_REQUEST, "may it", tool=Tool(id=i), at=1_500) for i in ("a", "z")),
+        *(Record(Kind.APPROVAL_ANSWER, "denied", tool=Tool(id=i), at=1_800) for i in ("a", "z")),
+        Record(Kind.USAGE, usage=Usage(3, 4), tool=Tool(id="a")),
         Record(Kind.NOTICE, "n"),
         Record(Kind.USAGE, usage=Usage(1)),
         Record(Kind.TURN_STARTED, "p", at=1_000),

@@ -16,6 +16,7 @@ from presentview.demo.steps import (
     think,
     turn_failed,
     turn_started,
+    usage,
 )
 from presentview.demo.terminal import TRACED, trace_calls
 from presentview.events import Event, EventKind
@@ -149,8 +150,10 @@ def _audit() -> Steps:
     yield Pause(0.3)
     yield _TRACE.returned(TRACED)
     yield Pause(0.3)
+    yield usage(Tokens(2_310, 1_024, 96), _LIFT)
     yield _LIFT.returned("`.upper()` was added in a noisy summer and never taken out.")
     yield Pause(0.4)
+    yield usage(Tokens(6_120, 4_096, 214), _AUDIT)
     yield _AUDIT.returned(
         "Three callers: the door (once a revolution), the lift (in capitals) and the minibar.\n"
     )
@@ -218,5 +221,10 @@ def _clean_up() -> Steps:
     yield from stream_text(_LAST_PLAN, 0.3)
     yield Event(kind=EventKind.MESSAGE, text=_LAST_PLAN)
     call = Call(id="call_rm", name="bash", args={"command": "rm -rf logs lobby/minibar.py"})
-    blocked = "blocked: deleting files needs the user's approval"
-    yield from call.ran(0.4, blocked, err=blocked)
+    blocked = "blocked: the user did not approve of deleting files"
+    yield call.dispatched()
+    yield call.asked("rm -rf logs lobby/minibar.py")
+    yield Pause(1.4)
+    yield call.answered("denied")
+    yield Pause(0.1)
+    yield call.returned(blocked, err=blocked)

@@ -127,6 +127,9 @@ class _Playing:
         tool = event.tool
         if tool is not None and event.kind is EventKind.TOOL_DISPATCH:
             self._dispatched.setdefault(tool.id, now)
+        elif tool is not None and event.kind is EventKind.APPROVAL_ANSWER:
+            # It only begins to run now.
+            self._dispatched[tool.id] = now
         elif tool is not None and event.kind is EventKind.TOOL_RESULT:
             took = now - self._dispatched.pop(tool.id, now)
             tool = msgspec.structs.replace(tool, duration_ms=took)

@@ -114,6 +114,15 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
         """The dispatch with everything that is known before the tool runs."""
         return Event(kind=EventKind.TOOL_DISPATCH, tool=self._tool())
 
+    def asked(self, what: str) -> Event:
+        """Somebody is asked whether the call may run."""
+        tool = Tool(id=self.id, name=self.name)
+        return Event(kind=EventKind.APPROVAL_REQUEST, tool=tool, text=what)
+
+    def answered(self, answer: str) -> Event:
+        """Their answer: "approved" or "denied"."""
+        return Event(kind=EventKind.APPROVAL_ANSWER, tool=Tool(id=self.id), text=answer)
+
     def printed(self, output: str) -> Event:
         """A piece of output that comes while the tool runs."""
         return Event(kind=EventKind.TOOL_PROGRESS, tool=Tool(id=self.id, output=output))
@@ -170,15 +179,16 @@ def notice(text: str, *, warns: bool = False) -> Event:
     return Event(kind=EventKind.NOTICE, text=text, level="warn" if warns else "info")
 
 
-def usage(tokens: Tokens) -> Event:
-    """What a model request cost."""
+def usage(tokens: Tokens, call: Call | None = None) -> Event:
+    """What a model request cost, of the agent itself or of the sub-agent of `call`."""
     counted = Usage(
         input_tokens=tokens.input,
         output_tokens=tokens.output,
         total_tokens=tokens.input + tokens.output,
         cache_read=tokens.cached,
     )
-    return Event(kind=EventKind.USAGE, usage=counted)
+    tool = None if call is None else Tool(id=call.id)
+    return Event(kind=EventKind.USAGE, usage=counted, tool=tool)
 
 
 def think(thought: str, seconds: float) -> Steps:

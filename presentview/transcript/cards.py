@@ -252,7 +252,8 @@ class Turn(msgspec.Struct, eq=False):
 
     `at` and `ended_at` are unix ms (0: not recorded), `error` what it failed with, `ended`
     whether its end was recorded. `calls`, `errors`, `added` and `removed` count over all calls
-    dispatched in it, sub-agents' included; `tool_ms` adds up the durations of the main lane's.
+    dispatched in it, sub-agents' included; `tool_ms` adds up the durations of the main lane's,
+    and `longest` is the call at the top that took longest, `longest_ms`; None while none has.
     """
 
     number: int
@@ -269,6 +270,8 @@ class Turn(msgspec.Struct, eq=False):
     removed: int = 0
     compactions: int = 0
     tool_ms: int = 0
+    longest: ToolCard | None = None
+    longest_ms: int = 0
 
     @property
     def duration_ms(self) -> int | None:

@@ -439,6 +439,9 @@ class Transcript:
             self._take_diff(card, tool.file_diff, part)
         if tool.parent_id and tool.parent_id != card.parent_id:
             self.calls.nest(card, tool.parent_id)
+        turn = self.turn_of(card)
+        if turn.longest is card and turn.footer is not None:
+            self.tree.changed(turn.footer)
 
     def _take_profile(self, card: ToolCard, profile: Profile) -> None:
         card.model = profile.model
@@ -508,13 +511,29 @@ class Transcript:
         self._count_time(card, before)
 
     def _count_time(self, card: ToolCard, before: int) -> None:
-        """Bring the turn's time in tools up to date; `before` is what the call added until now."""
-        added = _time_in_tools(card) - before
-        if added:
-            turn = self.turn_of(card)
-            turn.tool_ms += added
-            if turn.footer is not None:
-                self.tree.changed(turn.footer)
+        """Bring what its turn tells of times up to date; `before` is what the call added to the
+        time in tools until now.
+        """
+        turn = self.turn_of(card)
+        took = counted_ms(card) or 0
+        added = (took if card.in_main_lane else 0) - before
+        turn.tool_ms += added
+        is_longest = card.parent is None and took > turn.longest_ms
+        if is_longest:
+            turn.longest, turn.longest_ms = card, took
+        elif card is turn.longest:
+            self._find_longest(turn)
+            is_longest = True
+        if (is_longest or added) and turn.footer is not None:
+            self.tree.changed(turn.footer)
+
+    def _find_longest(self, turn: Turn) -> None:
+        """Look anew for the longest call of a turn: the one that was may be shorter now."""
+        number = turn.number
+        calls = (c for c in self.tree.top if isinstance(c, ToolCard) and c.turn == number)
+        longest = max(calls, key=lambda c: (counted_ms(c) or 0, -c.number), default=None)
+        turn.longest_ms = 0 if longest is None else counted_ms(longest) or 0
+        turn.longest = longest if turn.longest_ms else None
 
     def _settle(self, card: ToolCard, state: str) -> None:
         fault = self.calls.set_state(card, state)
@@ -555,9 +574,13 @@ class Transcript:
         call = self._call_asked_about(tool)
         if call is not None:
             known = call.approval
-            call.approval = known.asked_again(record.at) if known else Approval(record.at)
-            self.tree.changed(call)
+            asked = known.asked_again(record.at) if known else Approval(record.at)
+            self._take_approval(call, asked)
             return
+        older = self._asked.pop(tool.id, None)
+        if older is not None:
+            older.state = INTERRUPTED
+            self.tree.changed(older)
         card = self._add("approval", record, part, state=OPEN)
         card.face = first_line(record.text or tool.name)
         self._asked[tool.id] = card
@@ -574,11 +597,16 @@ class Transcript:
             return
         call = self._call_asked_about(tool)
         if call is not None:
-            call.approval = (call.approval or Approval()).answered(record.at, answer)
-            self.tree.changed(call)
+            self._take_approval(call, (call.approval or Approval()).answered(record.at, answer))
             return
         card = self._add("approval", record, part, state=DONE)
         card.level = answer
+
+    def _take_approval(self, call: ToolCard, approval: Approval) -> None:
+        before = _time_in_tools(call)
+        call.approval = approval
+        self._count_time(call, before)
+        self.tree.changed(call)
 
     def _call_asked_about(self, tool: Tool) -> ToolCard | None:
         card = self.calls.target_of(tool.id, self.turn.number) if tool.id else None

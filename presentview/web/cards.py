@@ -178,7 +178,7 @@ class CardRenderer:
             nested=nested,
             before=transcript.turn_before(card).at if card.kind == "prompt" else 0,
             usage=usage_parts(card) if card.kind == "usage" else (),  # type: ignore[arg-type]
-            waterfall=waterfall(card) if isinstance(card, ToolCard) else (),
+            waterfall=waterfall(card) if isinstance(card, ToolCard) else None,
             alive=alive,
         ).strip()
 

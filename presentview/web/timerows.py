@@ -207,8 +207,7 @@ class _Drawer:
             yield "no result recorded"
         else:
             yield "length not recorded"
-        if span.waited:
-            yield f"waited {units.duration(span.waited)} before it ran"
+        yield from _waiting_words(span)
         if span.own is not None and span.own != span.duration:
             sign = "≤ " if span.own_inferred else ""
             yield f"{sign}{units.duration(span.own)} of it own"
@@ -220,6 +219,22 @@ class _Drawer:
             yield "on the critical path"
 
     # bars
+
+    def _asked(self, span: Span, end: int | None) -> list[tuple[int, int, str]]:
+        """When somebody was asked whether a call may run: up to their answer, or where there is
+        none as long as the call was there.
+        """
+        approval = span.card.approval
+        if approval is None or not approval.asked_at:
+            return []
+        until = approval.answered_at or end
+        if span.start is not None:
+            until = min(until or span.start, span.start)
+        return (
+            []
+            if until is None or until < approval.asked_at
+            else [(approval.asked_at, until, "ask")]
+        )
 
     def _ran(self, span: Span) -> tuple[int, int] | None:
         start = span.asked if span.start is None else span.start
@@ -272,12 +287,25 @@ class _Drawer:
                 found.append((span.asked, span.start, "wait"))
             if not is_agent or span.state in BAD:
                 found.append((span.start, span.end, bar_class(span)))
+        found += self._asked(span, end)
         shapes: list[Shape] = []
         for begin, until, name in found:
             if window.shows(begin, until):
                 stretch = Stretch(window.x(begin), window.x(until), span.inferred)
                 shapes += drawn({name: [stretch]}, 1)
         return shapes
+
+
+def _waiting_words(span: Span) -> Iterator[str]:
+    """How long a call waited, and for what as far as that is recorded."""
+    approval, waited = span.card.approval, span.waited or 0
+    if approval is not None:
+        asked = span.approval_waited or 0
+        waited = max(0, waited - asked)
+        answer = approval.answer or "not answered"
+        yield f"waited {units.duration(asked)} for approval: {answer}"
+    if waited:
+        yield f"waited {units.duration(waited)} before it ran"
 
 
 def rows_drawn(

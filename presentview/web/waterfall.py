@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from presentview import units
+from presentview.limits import SUBJECT_CHARS
 from presentview.transcript.cards import BAD, ToolCard
 from presentview.transcript.durations import ran_as_recorded
+from presentview.transcript.spans import union_ms
 
-__all__ = ["WIDTH", "Bar", "waterfall"]
+__all__ = ["WIDTH", "Bar", "Waterfall", "waterfall"]
 
 WIDTH: Final = 800
 _NARROWEST: Final = 2
@@ -22,8 +25,16 @@ class Bar(NamedTuple):
     css_class: str
 
 
-def waterfall(card: ToolCard) -> tuple[Bar, ...]:
-    """The bars of the calls nested directly in `card`; none unless their times were recorded.
+class Waterfall(NamedTuple):
+    """A line of bars with what they add up to in words, and what these words mean."""
+
+    bars: tuple[Bar, ...]
+    figures: str
+    title: str
+
+
+def waterfall(card: ToolCard) -> Waterfall | None:
+    """The line of the calls nested directly in `card`; None unless their times were recorded.
 
     A call has a bar for the time it ran and, in front of it, one for the time it waited.
     Calls without an end are left out: a line that grows would differ each time it is drawn.
@@ -35,12 +46,23 @@ def waterfall(card: ToolCard) -> tuple[Bar, ...]:
             if asked is not None and begin is not None and end is not None:
                 spans.append((asked, begin, end, child))
     if not spans:
-        return ()
+        return None
     start = card.at or min(span[0] for span in spans)
     end = max(card.ended_at, *(span[2] for span in spans))
     scale = _Scale(start, max(1, end - start))
     waits = [scale.bar(asked, begin, "wait") for asked, begin, _, _ in spans if asked < begin]
-    return (*waits, *(scale.bar(begin, end, _kind(child)) for _, begin, end, child in spans))
+    bars = (*waits, *(scale.bar(begin, end, _kind(child)) for _, begin, end, child in spans))
+    if len(card.children or ()) > _MOST_BARS:
+        return Waterfall(bars, "", "")  # what is not drawn would be missing in the figures too
+    busy = union_ms([(max(begin, start), min(end, scale.end)) for _, begin, end, _ in spans])
+    longest = max(spans, key=lambda span: (span[2] - span[1], -span[3].number))
+    named = f"{longest[3].name} {longest[3].face}".strip()[:SUBJECT_CHARS]
+    return Waterfall(
+        bars,
+        f"{units.duration(busy)} in tools",
+        f"at least one of its calls ran; the longest was {named}, "
+        f"{units.duration(longest[2] - longest[1])}",
+    )
 
 
 class _Scale(NamedTuple):
@@ -48,6 +70,11 @@ class _Scale(NamedTuple):
 
     start: int
     length: int
+
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+        return self.start + self.length
 
     def bar(self, begin: int, end: int, css_class: str) -> Bar:
         """The bar of what lasted from `begin` to `end`."""

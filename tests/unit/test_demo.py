@@ -268,6 +268,20 @@ def test_the_small_cards_are_there(played: Played, kind: str) -> None:
     assert played.cards(kind)
 
 
+def test_calls_wait_for_a_person_who_allows_one_of_them(played: Played) -> None:
+    asked = [card for card in played.calls() if card.approval is not None]
+    assert [(card.name, card.approval.answer) for card in asked if card.approval] == [
+        ("bash", "denied"),
+        ("edit_file", "approved"),
+    ]
+    assert all(card.approval and card.approval.waited > 0 for card in asked)
+
+
+def test_sub_agents_tell_their_tokens(played: Played) -> None:
+    told = {card.call: card.tokens for card in played.calls() if card.tokens is not None}
+    assert told == {"call_audit": 6_334, "call_audit/c3": 2_406}
+
+
 def test_a_cut_output_says_so(played: Played) -> None:
     truncated = played.calls(truncated=True)
     assert [card.call for card in truncated] == ["call_log"]
@@ -290,9 +304,11 @@ def test_durations_are_the_time_that_passed(played: Played) -> None:
     began: dict[str, int] = {}
     for record in played.records:
         tool = record.tool
-        if tool is None or record.kind == Kind.TOOL_PROGRESS:
+        if tool is None or record.kind in (Kind.TOOL_PROGRESS, Kind.USAGE):
             continue
         began.setdefault(tool.id, record.at)
+        if record.kind == Kind.APPROVAL_ANSWER:
+            began[tool.id] = record.at
         if record.kind == Kind.TOOL_RESULT:
             assert tool.duration_ms == record.at - began[tool.id] > 0
     assert began

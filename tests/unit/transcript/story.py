@@ -78,8 +78,9 @@ def result(call: str = "", output: str = "ok\n", err: str = "", at: int = 0, **t
     return Record(Kind.TOOL_RESULT, tool=Tool(id=call, output=output, err=err, **tool), at=at)
 
 
-def usage(at: int = 0, **tokens: Any) -> Record:
-    return Record(Kind.USAGE, usage=Usage(**tokens), at=at)
+def usage(at: int = 0, call: str = "", **tokens: Any) -> Record:
+    tool = Tool(id=call) if call else None
+    return Record(Kind.USAGE, usage=Usage(**tokens), tool=tool, at=at)
 
 
 def retrying(attempt: int, most: int = 0, at: int = 0) -> Record:
@@ -92,6 +93,14 @@ def compaction_started(trigger: str = "auto", at: int = 0) -> Record:
 
 def compaction_done(summary: str = "", messages: int = 0, at: int = 0) -> Record:
     return Record(Kind.COMPACTION_DONE, compaction=Compaction("auto", messages, summary), at=at)
+
+
+def asks(call: str, what: str = "may it?", at: int = 0) -> Record:
+    return Record(Kind.APPROVAL_REQUEST, what, tool=Tool(id=call, name="bash"), at=at)
+
+
+def answers(call: str, answer: str = "approved", at: int = 0) -> Record:
+    return Record(Kind.APPROVAL_ANSWER, answer, tool=Tool(id=call), at=at)
 
 
 def collab(value: Any, at: int = 0) -> Record:
@@ -139,6 +148,9 @@ def shown(card: Card, transcript: Transcript) -> dict[str, Any]:
         turn = transcript.turn_of(card)
         fields["wall"] = turn.duration_ms
         fields["in tools"] = turn.tool_ms if turn.duration_ms is not None else None
+        longest = turn.longest
+        if longest is not None:
+            fields["longest"] = (longest.id, longest.face, longest.name, longest.duration_ms)
     return {name: value for name, value in fields.items() if name not in _UNSEEN}
 
 

@@ -683,7 +683,11 @@ def test_the_line_of_a_sub_agent_shows_the_spans_of_its_calls() -> None:
     (outer, *inner) = timings.spans
     assert outer.start is not None
     assert outer.duration is not None
-    bars = waterfall(outer.card)
+    found = waterfall(outer.card)
+    assert found is not None
+    bars = found.bars
+    assert found.figures == "5.0 s in tools"
+    assert "the longest was bash, 4.0 s" in found.title
     drawn = [bar for bar in bars if bar.css_class != "wait"]
     spans = [span for span in inner if span.start is not None]
     assert [bar.css_class for bar in drawn] == ["call", "bad"]
@@ -705,7 +709,7 @@ def test_a_sub_agent_without_recorded_times_has_no_line() -> None:
     )
     (card,) = transcript.cards
     assert isinstance(card, ToolCard)
-    assert waterfall(card) == ()
+    assert waterfall(card) is None
 
 
 def test_nesting_may_be_deeper_than_any_stack() -> None:
