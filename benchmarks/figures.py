@@ -17,7 +17,7 @@ import orjson
 if sys.platform != "win32":
     import resource
 
-from benchmarks import browser, loop, pages
+from benchmarks import browser, loop, pages, timings
 from benchmarks.measure import Figure, compare
 from presentview import Event, EventKind, Recorder, Tool
 from presentview.follow import Follower
@@ -214,6 +214,8 @@ FIGURES: Final[dict[str, Callable[[Path], Iterator[Figure]]]] = {
     "find": finding,
     "page": pages.first_page,
     "warm": pages.warm_page,
+    "timings": timings.working_out,
+    "timings-page": timings.timing_page,
     "server-memory": pages.server_memory,
     "loop": loop.blocking,
     "nodes": browser.nodes,

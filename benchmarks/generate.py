@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import orjson
 
 from presentview.records import (
@@ -23,7 +24,7 @@ from presentview.records import (
 )
 from presentview.transcript.fold import Transcript
 
-__all__ = ["more_lines", "write_cards", "write_session"]
+__all__ = ["more_lines", "write_calls", "write_cards", "write_session"]
 
 _WORDS = [
     *("guest", "lobby", "greet", "polite", "hour", "night", "session", "record", "card", "turn"),
@@ -41,6 +42,17 @@ def write_session(path: Path, size: int, *, seed: int = 11) -> int:
 def write_cards(path: Path, count: int, *, seed: int = 11) -> int:
     """Write a sidecar that shows at least `count` cards and return how many records it holds."""
     return _write(path, seed, lambda _, transcript: len(transcript.tree) >= count)
+
+
+def write_calls(path: Path, count: int, *, timed: bool, seed: int = 11) -> None:
+    """Write a sidecar of at least so many calls, whose records all have their time, or none."""
+    made = _Session(random.Random(seed))
+    with path.open("wb") as file:
+        file.write(encode_header(Header()) + b"\n")
+        while made.calls < count:
+            for record in made.turn():
+                kept = record if timed else msgspec.structs.replace(record, at=0)
+                file.write(encode(kept) + b"\n")
 
 
 def more_lines(seed: int = 12) -> Iterator[bytes]:

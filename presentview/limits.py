@@ -64,6 +64,7 @@ TIMING_ROWS: Final = 450  # of a waterfall on one page (timetree)
 TIMING_ROWS_OPEN: Final = 300  # up to which all of them are unfolded (timetree)
 TIMING_SIBLINGS: Final = 120  # beyond that rows side by side are put into parts (timetree)
 AGENTS_COMPARED: Final = 50  # in one table (timetables)
+TIMINGS_KEPT: Final = 8  # waterfalls of one session that are remembered (timed)
 TIMING_FOLDS: Final = 300  # rows that an address unfolds or folds (timeview)
 
 # what is sent to other programs (exporting)

@@ -237,7 +237,7 @@
   // The row somebody came for
 
   const at = new URLSearchParams(location.search).get("at");
-  const sought = /^c\d+$/.test(at) && (document.getElementById(`r-${at}`) ?? document.querySelector(`.wf-name > a[href$="#${at}"]`)?.closest(".wf-row"));
+  const sought = /^c\d+$/.test(at) ? document.getElementById(`r-${at}`) ?? document.querySelector(`.wf-name > a[href$="#${at}"]`)?.closest(".wf-row") : null;
   if (sought) {
     sought.classList.add("sought");
     handle(sought)?.focus({ preventScroll: true });

@@ -182,13 +182,14 @@ def _outliers(
     steps: Sequence[tuple[int, int, int]], stretches: Sequence[tuple[int, int]]
 ) -> list[tuple[int, int]]:
     """The longest steps without which there is enough to see, in order."""
-    whole = sum(length for length, _, _ in steps)
-    taken = 0
-    found = 0
+    left = sum(length for length, _, _ in steps)
+    taken = found = 0
     for index, (length, _, _) in enumerate(steps[:_OUTLIERS], 1):
         taken += length
-        if taken > _FLAT * (whole - taken) > 0:
-            found = index
+        left -= length
+        if taken > _FLAT * left > 0:
+            # Without these; of the rest others may stand out as much.
+            taken, found = 0, index
     cut = sorted((start, end) for _, start, end in steps[:found])
     around = sum(
         1

@@ -22,13 +22,16 @@ _STEPS: Final = (
     *(_D, 2 * _D, 7 * _D, 30 * _D, 365 * _D),
 )
 _APART: Final = 9.0
+_LAST: Final = 94.0
 _MOST: Final = 12
 _MOST_CUTS: Final = 12
 _MOST_PIECES: Final = 200
 
 
 class Tick(NamedTuple):
-    """A tick at `x` %, and the time since the beginning of the session in words."""
+    """A tick at `x` %, and the time since the beginning of the session in words (empty at the
+    right edge, where there is no room for them).
+    """
 
     x: float
     label: str
@@ -48,15 +51,17 @@ class Cut(NamedTuple):
 def ticks_of(window: Window) -> list[Tick]:
     """The ticks of the part of a line that is shown, no two of them too close to be read."""
     ticks: list[Tick] = []
-    for x, at in sorted(_candidates(window)):
+    for x, at, step in sorted(_candidates(window)):
         if ticks and x - ticks[-1].x < _APART:
             continue
-        ticks.append(Tick(round(x, 2), _label(at)))
+        ticks.append(Tick(round(x, 2), _label(at, step) if x <= _LAST else ""))
     return ticks[:_MOST]
 
 
-def _candidates(window: Window) -> Iterator[tuple[float, int]]:
-    """Where there could be a tick, and how far that is from the beginning of the line (ms)."""
+def _candidates(window: Window) -> Iterator[tuple[float, int, int]]:
+    """Where there could be a tick, how far that is from the beginning of the line, and how far
+    ticks are from each other there (ms).
+    """
     line = window.line
     for start, end in line.pieces()[:_MOST_PIECES]:
         if not window.shows(start, end):
@@ -73,12 +78,14 @@ def _candidates(window: Window) -> Iterator[tuple[float, int]]:
             if line.start + at > end or x > 100:
                 break
             if x >= 0:
-                yield x, at
+                yield x, at, step
 
 
-def _label(ms: int) -> str:
+def _label(ms: int, step: int) -> str:
     if ms == 0:
         return "0"
+    if ms >= _H and step < _M:
+        return f"{ms // _H}:{ms % _H // _M:02}:{ms % _M // _S:02}"
     text = units.duration(ms)
     return text.replace(".0 s", " s").removesuffix(" 00 s").removesuffix(" 00 m")
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
+from presentview.limits import TIMINGS_KEPT
 from presentview.transcript.cards import OPEN, Card, ToolCard
 from presentview.transcript.fold import Transcript
 from presentview.transcript.timemap import TimeMap
@@ -14,6 +16,7 @@ from presentview.transcript.timings import Span, Step, Timings, timings_of
 __all__ = ["Timed", "timed", "until_of"]
 
 Extent = tuple[int, int]
+T = TypeVar("T")
 
 
 class Timed:
@@ -27,6 +30,16 @@ class Timed:
         self._tops: dict[int, list[ToolCard]] | None = None
         self._turns: dict[int, Extent] | None = None
         self._lines: dict[int | None, TimeMap] = {}
+        self._kept: dict[Hashable, Any] = {}
+
+    def kept(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` made of this session under a key, made anew only if it was forgotten."""
+        if key not in self._kept:
+            if len(self._kept) >= TIMINGS_KEPT:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[key] = make()
+        found: T = self._kept[key]
+        return found
 
     def tops(self, transcript: Transcript) -> dict[int, list[ToolCard]]:
         """The calls at the top, by their turn, in page order."""

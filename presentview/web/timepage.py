@@ -19,7 +19,7 @@ from presentview.web.timed import Timed, timed, until_of
 from presentview.web.timerows import rows_drawn
 from presentview.web.timetables import agent_lines, facts_of, path_lines, slow_lines, tool_lines
 from presentview.web.timetree import tree_of, unfolded
-from presentview.web.timeview import SORTS, TimeView, acted, time_view_of, window_of
+from presentview.web.timeview import SORTS, TimeView, Window, acted, time_view_of, window_of
 
 __all__ = ["timings", "tools", "waterfall"]
 
@@ -100,23 +100,28 @@ def _acted(feed: Feed, view: TimeView, act: str) -> TimeView:
 
 
 def _waterfall(feed: Feed, found: Timed, view: TimeView) -> Markup:
-    transcript, alive = feed.transcript, feed.follower.alive
+    """The waterfall as HTML; that of a session in which nothing runs is remembered for a while."""
     until = _until(feed, found)
+    if until is not None:
+        return _waterfall_drawn(feed, found, view, until)
+    shown = msgspec.structs.replace(view, at="")
+    key = ("waterfall", shown, feed.follower.alive)
+    return found.kept(key, lambda: _waterfall_drawn(feed, found, shown, until))
+
+
+def _waterfall_drawn(feed: Feed, found: Timed, view: TimeView, until: int | None) -> Markup:
+    transcript, alive = feed.transcript, feed.follower.alive
     line = found.line(transcript, until)
     window = window_of(view, line)
     tree = tree_of(transcript, found, view, window)
     whole = found.timings.whole
-    boundaries = [
-        round(x, 2)
-        for turn in found.timings.turn_windows.values()
-        if 0 < (x := window.place(line.x(turn.start))) < 100
-    ]
+    rows = rows_drawn(tree.rows, found.timings, window, alive=alive, critical=found.critical)
     return render(
         "_waterfall.html",
         session=feed.ref.id,
         view=view,
         fields=msgspec.structs.replace(view, sort="").fields,
-        rows=rows_drawn(tree.rows, found.timings, window, alive=alive, critical=found.critical),
+        rows=rows,
         is_cut=tree.is_cut,
         is_drawn=bool(line),
         is_whole=window.is_whole,
@@ -124,24 +129,40 @@ def _waterfall(feed: Feed, found: Timed, view: TimeView) -> Markup:
         inferred=bool(whole and whole.inferred),
         ticks=ticks_of(window),
         cuts=cuts_of(window),
-        # So many that they lie side by side are no boundaries any more.
-        boundaries=boundaries if len(boundaries) <= _MOST_BOUNDARIES else [],
+        boundaries=_boundaries(found, window),
         low=round(window.low, 5),
         high=round(window.high, 5),
     ).strip()
 
 
+def _boundaries(found: Timed, window: Window) -> list[float]:
+    """Where turns begin in the part that is shown; of so many that they lie side by side none."""
+    line = window.line
+    first, last = line.at(window.low), line.at(window.high)
+    starts = [w.start for w in found.timings.turn_windows.values() if first < w.start < last]
+    if len(starts) > _MOST_BOUNDARIES:
+        return []
+    return [round(window.x(start), 2) for start in starts]
+
+
 def _around(feed: Feed, found: Timed, view: TimeView) -> dict[str, Any]:
     """What the tables and figures around the waterfall are drawn from."""
     session = found.timings.session
+    shared = found.kept("around", lambda: _whole_session(feed, found))
     return {
+        **shared,
         "view": view,
-        "facts": facts_of(found.timings),
         "tools": tool_lines(found.timings, view.sort),
         "sort": view.sort or SORTS[0],
-        "slowest": slow_lines(found.timings),
-        "agents": agent_lines(list(agent_runs(feed.transcript, found.timings))),
-        "path": [] if session.inferred else path_lines(found.path),
         "inferred": session.inferred,
         "unknown": session.unknown,
+    }
+
+
+def _whole_session(feed: Feed, found: Timed) -> dict[str, Any]:
+    return {
+        "facts": facts_of(found.timings),
+        "slowest": slow_lines(found.timings),
+        "agents": agent_lines(list(agent_runs(feed.transcript, found.timings))),
+        "path": [] if found.timings.session.inferred else path_lines(found.path),
     }

@@ -152,7 +152,7 @@ class _Drawer:
             icon=face.icon,
             name=name,
             subject=card.face[:_FACE_CHARS],
-            note=status if status in ("failed", "blocked", "interrupted", "running") else "",
+            note=_note(status, span),
             time="" if running else self._time(card, span),
             clock_from=card.at if running else 0,
             detail=self._detail(card, span, status),
@@ -266,8 +266,9 @@ class _Drawer:
         return [shape for one in found for shape in drawn({"critical": [one]}, 1)]
 
     def _many(self, spans: Sequence[Span], most: int) -> list[Shape]:
-        inside = [span for span in spans if (ran := self._ran(span)) and self._window.shows(*ran)]
-        return calls_drawn(inside, self._timings, self._window, most, narrowest=_THIN)
+        if not self._window.is_whole:
+            spans = [s for s in spans if (ran := self._ran(s)) and self._window.shows(*ran)]
+        return calls_drawn(spans, self._timings, self._window, most, narrowest=_THIN)
 
     def _bars(self, span: Span, *, is_agent: bool) -> list[Shape]:
         """The bar of one call: how long it waited, how long it ran; without an end, how long it
@@ -294,6 +295,13 @@ class _Drawer:
                 stretch = Stretch(window.x(begin), window.x(until), span.inferred)
                 shapes += drawn({name: [stretch]}, 1)
         return shapes
+
+
+def _note(status: str, span: Span | None) -> str:
+    """The word that a row says beside its time."""
+    if span is not None and ABSURD in span.marks:
+        return "absurd"
+    return status if status in ("failed", "blocked", "interrupted", "running") else ""
 
 
 def _waiting_words(span: Span) -> Iterator[str]:
