@@ -136,7 +136,7 @@ def tool_rows(tools: Mapping[str, Figures]) -> Iterator[Sequence[str]]:
 
 def _waterfall(timings: Timings, *, alive: bool, width: int, draws_all: bool) -> Iterator[str]:
     spans = timings.spans
-    line = TimeMap(_stretches(spans))
+    line = TimeMap(_stretches(spans), cuts_outliers=True)
     if not line:
         return
     shown = range(len(spans)) if draws_all else _longest(spans, MOST_ROWS)
@@ -156,9 +156,12 @@ def _waterfall(timings: Timings, *, alive: bool, width: int, draws_all: bool) ->
         yield _row(span, depths[index], line, columns, alive=alive)
     if len(shown) < len(spans):
         yield units.plural(len(spans) - len(shown), "shorter call") + " not drawn (--all draws all)"
-    pauses = [units.duration(pause.idle) for pause in line.breaks(6)]
-    if pauses:
-        yield f"pauses cut short: {', '.join(pauses)}"
+    cuts = [
+        f"{units.duration(cut.idle)} {'drawn shorter' if cut.is_busy else 'pause'}"
+        for cut in line.breaks(6)
+    ]
+    if cuts:
+        yield f"cut short: {', '.join(cuts)}"
     if any(span.inferred for span in spans):
         yield "▒ is inferred from the order of the records"
 

@@ -23,6 +23,7 @@ from presentview.web.glyphs import Glyph, Marked, glyphs_of, marked_cards
 from presentview.web.lanes import Lane, packed, runs_of
 from presentview.web.templating import render
 from presentview.web.timed import timed
+from presentview.web.timetables import Fact, facts_of
 
 __all__ = ["AT_ONCE_CARDS", "Band", "Beside", "band_of", "beside"]
 
@@ -36,6 +37,7 @@ _TURN_BARS: Final = 12
 _MAIN_BARS: Final = 32
 _SUB_BARS: Final = 99
 _GLYPHS: Final = 16
+_TOLD: Final = ("Wall", "Longest call")
 
 
 class BandRow(NamedTuple):
@@ -101,7 +103,8 @@ def beside(
         return Beside(_band_html(None, session, later=True), _tools_html(()))
     timings = timed(transcript, version).timings
     found = Beside(
-        _band_html(band_of(transcript, timings), session), _tools_html(tool_times(timings))
+        _band_html(band_of(transcript, timings), session),
+        _tools_html(tool_times(timings), _vital_facts(timings), session),
     )
     _drawn[transcript] = (version, found)
     return found
@@ -111,8 +114,13 @@ def _band_html(band: Band | None, session: str, *, later: bool = False) -> Marku
     return render("_band.html", band=band, later=later, session=session).strip()
 
 
-def _tools_html(tools: Sequence[ToolTime]) -> Markup:
-    return render("_tools.html", tools=tools).strip()
+def _tools_html(tools: Sequence[ToolTime], facts: Sequence[Fact] = (), session: str = "") -> Markup:
+    return render("_tools.html", tools=tools, facts=facts, session=session).strip()
+
+
+def _vital_facts(timings: Timings) -> list[Fact]:
+    """What the vital signs tell of times that is not known from one record to the next."""
+    return [fact for fact in facts_of(timings) if fact.text and fact.name not in _TOLD]
 
 
 def tool_times(timings: Timings) -> list[ToolTime]:

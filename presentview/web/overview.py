@@ -105,7 +105,6 @@ def vitals_of(tally: Tally, summary: Summary) -> tuple[Vital, ...]:
     vitals = [
         Vital("Started", at=summary.started_at),
         Vital("Wall", units.duration(summary.wall_ms)),
-        Vital("Tools", units.duration(summary.tool_ms or None)),
         Vital("Turns", f"{summary.turns:,}"),
         Vital("Calls", f"{summary.tools:,}"),
         Vital("Errors", f"{summary.errors:,}", query="state=failed" if summary.errors else ""),
@@ -114,7 +113,7 @@ def vitals_of(tally: Tally, summary: Summary) -> tuple[Vital, ...]:
     if slowest is not None:
         name = slowest.face or slowest.kind
         vitals.insert(
-            3, Vital("Slowest", f"{units.duration(slowest.duration_ms)} · {name}", slowest.id)
+            2, Vital("Slowest", f"{units.duration(slowest.duration_ms)} · {name}", slowest.id)
         )
     return tuple(vitals)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from presentview import units
@@ -34,17 +35,18 @@ class Waterfall(NamedTuple):
 
 
 def waterfall(card: ToolCard) -> Waterfall | None:
-    """The line of the calls nested directly in `card`; None unless their times were recorded.
+    """The line of the calls nested directly in `card`, or in its lanes; None unless their times
+    were recorded.
 
     A call has a bar for the time it ran and, in front of it, one for the time it waited.
     Calls without an end are left out: a line that grows would differ each time it is drawn.
     """
     spans: list[tuple[int, int, int, ToolCard]] = []
-    for child in (card.children or ())[:_MOST_BARS]:
-        if isinstance(child, ToolCard):
-            asked, begin, end, _, _ = ran_as_recorded(child)
-            if asked is not None and begin is not None and end is not None:
-                spans.append((asked, begin, end, child))
+    calls = list(_calls_of(card))
+    for call in calls[:_MOST_BARS]:
+        asked, begin, end, _, _ = ran_as_recorded(call)
+        if asked is not None and begin is not None and end is not None:
+            spans.append((asked, begin, end, call))
     if not spans:
         return None
     start = card.at or min(span[0] for span in spans)
@@ -52,7 +54,7 @@ def waterfall(card: ToolCard) -> Waterfall | None:
     scale = _Scale(start, max(1, end - start))
     waits = [scale.bar(asked, begin, "wait") for asked, begin, _, _ in spans if asked < begin]
     bars = (*waits, *(scale.bar(begin, end, _kind(child)) for _, begin, end, child in spans))
-    if len(card.children or ()) > _MOST_BARS:
+    if len(calls) > _MOST_BARS:
         return Waterfall(bars, "", "")  # what is not drawn would be missing in the figures too
     busy = union_ms([(max(begin, start), min(end, scale.end)) for _, begin, end, _ in spans])
     longest = max(spans, key=lambda span: (span[2] - span[1], -span[3].number))
@@ -63,6 +65,15 @@ def waterfall(card: ToolCard) -> Waterfall | None:
         f"at least one of its calls ran; the longest was {named}, "
         f"{units.duration(longest[2] - longest[1])}",
     )
+
+
+def _calls_of(card: ToolCard) -> Iterator[ToolCard]:
+    for child in card.children or ():
+        if isinstance(child, ToolCard):
+            if child.kind == "lane":
+                yield from (c for c in child.children or () if isinstance(c, ToolCard))
+            else:
+                yield child
 
 
 class _Scale(NamedTuple):
