@@ -94,6 +94,21 @@
     if ("running" in element.dataset) later();
   }
 
+  // Buttons move at once what is drawn, as the keys do.
+  const MOVES = {
+    "zoom:in": () => zoom(2),
+    "zoom:out": () => zoom(0.5),
+    "zoom:all": () => show({ low: 0, high: 100 }, { soon: 0 }),
+    "pan:left": () => pan(-0.5),
+    "pan:right": () => pan(0.5),
+  };
+  document.addEventListener("click", (event) => {
+    const move = MOVES[event.target.closest?.("#waterfall button")?.value];
+    if (!move) return;
+    event.preventDefault();
+    move();
+  });
+
   // Wheel and pointer
 
   const plotOf = (target) => target.closest?.(".plot, .ruler");

@@ -14,6 +14,7 @@ from presentview.web.bars import Shape, Stretch, bar_class, calls_drawn, drawn
 from presentview.web.faces import face_of
 from presentview.web.timetree import Items, Node
 from presentview.web.timeview import Window
+from presentview.web.timewords import note_of, span_words
 
 __all__ = ["TimeRow", "rows_drawn"]
 
@@ -23,11 +24,6 @@ _THIN: Final = 0.1
 _MOST_ON_PATH: Final = 20
 _DEEPEST: Final = 8
 _FACE_CHARS: Final = 120
-_MARKS: Final = {
-    "absurd": "cannot be true: left out of sums",
-    "backward": "its times go backward",
-    "disagrees": "does not fit between the recorded times around it",
-}
 
 
 Critical: TypeAlias = Mapping[int, Sequence[tuple[int, int]]]
@@ -152,7 +148,7 @@ class _Drawer:
             icon=face.icon,
             name=name,
             subject=card.face[:_FACE_CHARS],
-            note=_note(status, span),
+            note=note_of(status, span),
             time="" if running else self._time(card, span),
             clock_from=card.at if running else 0,
             detail=self._detail(card, span, status),
@@ -185,38 +181,15 @@ class _Drawer:
         if span is None:
             words.append(self._time(card, span) or "time not known")
         else:
-            words += self._span_words(span)
+            words += span_words(
+                span, self._window.line.start, on_path=card.number in self._critical
+            )
         if card.steps:
             words.append(units.plural(card.steps, "step"))
         if card.faults:
             words.append(f"{card.faults:,} failed")
         words.append(" · ".join(part for part in (card.model, card.effort) if part)[:_FACE_CHARS])
         return ", ".join(word for word in words if word)
-
-    def _span_words(self, span: Span) -> Iterator[str]:
-        begin = span.start if span.asked is None else span.asked
-        if begin is not None:
-            sign = "≥ " if span.inferred else ""
-            yield f"at {sign}{units.duration(max(0, begin - self._window.line.start)) or '0 ms'}"
-        shown = shown_ms(span)
-        if ABSURD in span.marks and shown is not None:
-            yield f"recorded as {shown:,} ms"
-        elif span.duration is not None:
-            yield f"ran {units.duration(span.duration)}"
-        elif span.end is None:
-            yield "no result recorded"
-        else:
-            yield "length not recorded"
-        yield from _waiting_words(span)
-        if span.own is not None and span.own != span.duration:
-            sign = "≤ " if span.own_inferred else ""
-            yield f"{sign}{units.duration(span.own)} of it own"
-        if span.inferred:
-            yield "when is inferred from the order of the records"
-        for mark in span.marks:
-            yield _MARKS[mark]
-        if span.card.number in self._critical:
-            yield "on the critical path"
 
     # bars
 
@@ -295,25 +268,6 @@ class _Drawer:
                 stretch = Stretch(window.x(begin), window.x(until), span.inferred)
                 shapes += drawn({name: [stretch]}, 1)
         return shapes
-
-
-def _note(status: str, span: Span | None) -> str:
-    """The word that a row says beside its time."""
-    if span is not None and ABSURD in span.marks:
-        return "absurd"
-    return status if status in ("failed", "blocked", "interrupted", "running") else ""
-
-
-def _waiting_words(span: Span) -> Iterator[str]:
-    """How long a call waited, and for what as far as that is recorded."""
-    approval, waited = span.card.approval, span.waited or 0
-    if approval is not None:
-        asked = span.approval_waited or 0
-        waited = max(0, waited - asked)
-        answer = approval.answer or "not answered"
-        yield f"waited {units.duration(asked)} for approval: {answer}"
-    if waited:
-        yield f"waited {units.duration(waited)} before it ran"
 
 
 def rows_drawn(
