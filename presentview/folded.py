@@ -14,7 +14,7 @@ from presentview import lock
 from presentview.continuity import Mark, extension, mark_of
 from presentview.openfile import Line, OpenFile
 from presentview.records import Header, Record
-from presentview.sidecar import Scan
+from presentview.sidecar import ReadLong, Scan
 from presentview.transcript.cards import Change, Place
 from presentview.transcript.fold import Transcript
 from presentview.transcript.opening import gc_paused
@@ -28,12 +28,15 @@ class FoldedFile:
     The places of cards stay what they were when the file is replaced by one that goes on from it.
     """
 
-    def __init__(self, path: Path, opened: OpenFile | None = None) -> None:
-        """Read all of `opened`; without it this stands for a file that is not there.
+    def __init__(
+        self, path: Path, opened: OpenFile | None = None, read_long: ReadLong | None = None
+    ) -> None:
+        """Read all of `opened`; without it this stands for a file that is not there. Long lines
+        are read with `read_long`.
 
         Raises `OSError`, and leaves `opened` open then.
         """
-        self.scan = Scan(path)
+        self.scan = Scan(path, read_long)
         self.transcript = Transcript()
         self.opened = opened
         self._shift = 0

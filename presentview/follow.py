@@ -27,12 +27,12 @@ from presentview.folded import FoldedFile
 from presentview.openfile import Line, OpenFile
 from presentview.records import Header, Record, decode
 from presentview.salvage import read_pieces
-from presentview.sidecar import Found, Problem, find_sidecar, present_path
+from presentview.sidecar import Found, Problem, ReadLong, find_sidecar, present_path
 from presentview.transcript.cards import Change, Part, Place
 from presentview.transcript.fold import Transcript
 from presentview.transcript.summary import Tally
 
-__all__ = ["Follower", "Update", "What"]
+__all__ = ["Follower", "Update", "What", "parsed"]
 
 
 class What(Enum):
@@ -62,13 +62,22 @@ class Follower:
     Safe to use from several threads; `reading` is held while the transcript changes.
     """
 
-    def __init__(self, session_path: Path, *, sidecar: Path | None = None) -> None:
-        """Follow the sidecar of a session, under either name, or the given `sidecar` alone."""
+    def __init__(
+        self,
+        session_path: Path,
+        *,
+        sidecar: Path | None = None,
+        read_long: ReadLong | None = None,
+    ) -> None:
+        """Follow the sidecar of a session, under either name, or the given `sidecar` alone; its
+        long lines are read with `read_long`.
+        """
         self.session_path = session_path
         self._sidecar = sidecar
+        self._read_long = read_long
         self._found = self._find()
         self.reading = threading.RLock()
-        self._file = FoldedFile(self.path)
+        self._file = FoldedFile(self.path, read_long=self._read_long)
         self.exists = False
         self.alive = False
         self.changed_at = 0
@@ -186,7 +195,7 @@ class Follower:
         if not self.exists:
             return Update(What.SAME)
         self._file.close()
-        self._file = FoldedFile(self.path)
+        self._file = FoldedFile(self.path, read_long=self._read_long)
         self.exists = self.alive = False
         self.size = 0
         return Update(What.GONE)
@@ -218,7 +227,7 @@ class Follower:
         """Read all of a file; only when that succeeded it takes the place of what was shown."""
         old = self._file
         try:
-            file = FoldedFile(self.path, opened)
+            file = FoldedFile(self.path, opened, self._read_long)
         except BaseException:
             if opened is not old.opened:
                 opened.close()
@@ -245,7 +254,7 @@ class Follower:
         """The record a card's part stands for, read from the file; None if it is not there any
         more.
         """
-        return part if isinstance(part, Record) else _parsed(self.raw(part))
+        return part if isinstance(part, Record) else parsed(self.raw(part))
 
     def raw(self, part: Place) -> bytes:
         """The bytes of the record at a place, empty if they are not there any more."""
@@ -282,7 +291,8 @@ def _unreadable(error: OSError) -> str:
     return f"cannot be read: {error.strerror}"
 
 
-def _parsed(raw: bytes) -> Record | None:
+def parsed(raw: bytes) -> Record | None:
+    """The record spelled by the bytes of its place; None if it is not there any more."""
     try:
         return decode(raw)
     except (ValueError, RecursionError):

@@ -9,6 +9,10 @@ MIB: Final = 1024 * 1024
 
 # reading and writing sidecars
 LINE_BYTES: Final = 256 * MIB  # longer lines are named, never parsed (sidecar)
+LONG_LINE_BYTES: Final = 512 * KIB  # longer lines the web app reads in another process (apart)
+LONG_LINE_MEMORY: Final = 2 * 1024 * MIB  # that this process may take (apart)
+LONG_LINE_PIECES: Final = 256  # records of one line that it sends at a time (apart)
+APART_SECONDS: Final = 30  # until it is ended when nobody needs it (apart)
 COLLAB_DEPTH: Final = 250  # deeper collab values stay raw text (records)
 READ_CHUNK: Final = 1 * MIB  # bytes per read while following a file (sidecar)
 COMPARE_CHUNK: Final = 1 * MIB  # bytes per hash when a rewrite is compared (follow)
@@ -23,6 +27,7 @@ VISION_CHARS: Final = 256  # what an image inside a message counts as (eventlog)
 REPEATED_CALLS: Final = 5  # equal calls in a row worth a warning (eventlog)
 
 # what a card's face keeps (transcript)
+KEPT_CHARS: Final = 64 * KIB  # of each text in the digest of a long record (digest)
 SUBJECT_CHARS: Final = 200
 TITLE_CHARS: Final = 80
 FIRST_LINE_CHARS: Final = 160

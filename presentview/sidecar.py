@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, cast, overload
 
@@ -25,9 +26,11 @@ __all__ = [
     "Found",
     "Loaded",
     "Problem",
+    "ReadLong",
     "Scan",
     "find_sidecar",
     "load",
+    "pieces_of",
     "present_path",
     "session_path_of",
 ]
@@ -169,6 +172,12 @@ def _raise(problem: Problem) -> None:
 Apply = Callable[[Record, int, int, int], Any]
 """Takes a record, its byte offset and length in the file, and its line."""
 
+ReadLong = Callable[[BinaryIO, int, int, bool], Iterable[Piece]]
+"""Gives what is on the line at a byte offset of a file, so many bytes long, wherever it is read;
+the last argument says that it is the first line. Moves the position of the file and raises only
+what reading does.
+"""
+
 
 class Scan:
     """A reading position in one file, which goes on where it stopped.
@@ -179,8 +188,10 @@ class Scan:
     writer waits at `offset`.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, read_long: ReadLong | None = None) -> None:
+        """Read the file at `path`, lines of more than `LONG_LINE_BYTES` with `read_long`."""
         self.path = path
+        self._read_long = read_long
         self.offset = 0
         self.line = 1
         self.body = 0
@@ -212,14 +223,25 @@ class Scan:
         problem. Raises only what reading and `apply` raise.
         """
         size = file.seek(0, io.SEEK_END) - self.offset
-        if size > limits.LINE_BYTES or self._overlong is not None:
-            self._feed_carefully(file, apply, alive=alive)
-            return
         file.seek(self.offset)
         self._begin()
+        lines: Iterable[bytes] = file
+        longest = limits.LINE_BYTES
+        if self._read_long is not None:
+            self._end_overlong(file)
+            longest = limits.LONG_LINE_BYTES
+            lines = iter(partial(file.readline, longest + 1), b"")
+        elif size > limits.LINE_BYTES or self._overlong is not None:
+            self._feed_carefully(file, apply, alive=alive)
+            return
         offset, line = self.offset, self.line
-        for raw in file:
+        for raw in lines:
             size = len(raw)
+            if size > longest:
+                self.offset, self.line = offset, line
+                self._feed_long(file, raw, apply, alive=alive)
+                offset, line = self.offset, self.line
+                continue
             try:
                 record = decode(raw)
                 usual = record.kind != HEADER_KIND and raw[-1] == NEWLINE
@@ -238,11 +260,11 @@ class Scan:
     def take_header(self, file: BinaryIO) -> None:
         """Read the header if it is the first line of `file`, and nothing else."""
         file.seek(0)
-        raw = file.readline(limits.READ_CHUNK)
-        pieces = list(_pieces(raw, first=True))
+        raw = file.readline(limits.LONG_LINE_BYTES)
+        pieces = list(pieces_of(raw, first=True))
         if len(pieces) == 1 and isinstance(pieces[0].item, Header) and raw[-1] == NEWLINE:
             self._begin()
-            self._pieces(raw, alive=False)
+            self._take_pieces(raw, alive=False)
 
     def entries(self, file: BinaryIO) -> Iterator[Entry]:
         """Every record from here to the end of `file`, with the bytes it was read from.
@@ -252,7 +274,7 @@ class Scan:
         file.seek(self.offset)
         self._begin()
         while raw := self._next_line(file):
-            for piece in self._pieces(raw, alive=False):
+            for piece in self._take_pieces(raw, alive=False):
                 yield _entry(piece, raw)
 
     def _begin(self) -> None:
@@ -261,8 +283,6 @@ class Scan:
 
     def _feed_carefully(self, file: BinaryIO, apply: Apply, *, alive: bool) -> None:
         """`feed` for a file that may hold a line too long to be read."""
-        file.seek(self.offset)
-        self._begin()
         while raw := self._next_line(file):
             self._feed_line(raw, apply, alive=alive)
 
@@ -293,21 +313,51 @@ class Scan:
         self._overlong = None if ended else problem
         self.line += ended
 
+    def _end_overlong(self, file: BinaryIO) -> None:
+        """Pass over the rest of a line too long to be read, if there is one."""
+        if self._overlong is not None and (raw := file.readline(limits.READ_CHUNK)):
+            self._pass_over(file, raw)
+
     def _feed_line(self, raw: bytes, apply: Apply, *, alive: bool) -> None:
         offset, line = self.offset, self.line
-        for piece in self._pieces(raw, alive=alive):
+        self._apply(self._take_pieces(raw, alive=alive), apply, offset, line)
+
+    def _feed_long(self, file: BinaryIO, raw: bytes, apply: Apply, *, alive: bool) -> None:
+        """Read the long line that begins with `raw`; the file is at the end of that."""
+        assert self._read_long is not None
+        offset, line = self.offset, self.line
+        size, last = len(raw), raw[-1]
+        while last != NEWLINE and (more := file.readline(limits.READ_CHUNK)):
+            size += len(more)
+            last = more[-1]
+        if size > limits.LINE_BYTES:
+            file.seek(offset + len(raw))
+            self._pass_over(file, raw)
+            return
+        pieces = list(self._read_long(file, offset, size, offset == 0))
+        found = self._take(pieces, size, ended=last == NEWLINE, alive=alive)
+        self._apply(found, apply, offset, line)
+        file.seek(offset + size)
+
+    @staticmethod
+    def _apply(pieces: list[Piece], apply: Apply, offset: int, line: int) -> None:
+        for piece in pieces:
             apply(cast("Record", piece.item), offset + piece.offset, piece.length, line)
 
-    def _pieces(self, raw: bytes, *, alive: bool) -> list[Piece]:
+    def _take_pieces(self, raw: bytes, *, alive: bool) -> list[Piece]:
+        """Take the line `raw` at `offset`, see `_take`."""
+        pieces = list(pieces_of(raw, first=self.offset == 0))
+        return self._take(pieces, len(raw), ended=raw[-1] == NEWLINE, alive=alive)
+
+    def _take(self, pieces: list[Piece], size: int, *, ended: bool, alive: bool) -> list[Piece]:
         """The records of the line at `offset`; notes its headers and problems and moves on.
 
-        Of an unfinished line nothing is taken while its writer may be in the middle of it, and
-        else what is whole.
+        Of an unfinished line (one that is not `ended`) nothing is taken while its writer may be
+        in the middle of it, and else what is whole.
         """
-        pieces = list(_pieces(raw, first=self.offset == 0))
-        end = self.offset + len(raw)
+        end = self.offset + size
         torn: Piece | None = None
-        if raw[-1] != NEWLINE and any(piece.item is None for piece in pieces):
+        if not ended and any(piece.item is None for piece in pieces):
             # What looks damaged, with whole objects in it, may be a record not yet written whole.
             if alive:
                 self.pending = True
@@ -321,7 +371,7 @@ class Scan:
             if isinstance(piece.item, Header):
                 self._take_header(piece.item, alone=len(pieces) == 1 and torn is None, end=end)
         self.offset = end
-        self.line += raw[-1] == NEWLINE
+        self.line += ended
         return [piece for piece in pieces if isinstance(piece.item, Record)]
 
     def _named(self, piece: Piece, before: str = "") -> list[Problem]:
@@ -350,7 +400,7 @@ def _entry(piece: Piece, raw: bytes) -> Entry:
     return Entry(record, kept if piece.exact else None)
 
 
-def _pieces(raw: bytes, *, first: bool) -> Iterator[Piece]:
+def pieces_of(raw: bytes, *, first: bool) -> Iterator[Piece]:
     """What is on one line: read as this package writes it, or else saved piece by piece."""
     item = _as_written(raw)
     if item is not None:

@@ -30,6 +30,7 @@ __all__ = [
     "ToolCard",
     "Turn",
     "UsageCard",
+    "places_of",
 ]
 
 OPEN: Final = "open"
@@ -279,3 +280,18 @@ class Turn(msgspec.Struct, eq=False):
         if self.at and self.ended_at >= self.at:
             return self.ended_at - self.at
         return None
+
+
+def places_of(card: Card) -> Iterator[Place]:
+    """Where the records of a card lie, each once."""
+    if isinstance(card, ToolCard):
+        seen = (card.dispatch, card.result, card.diff)
+        for index, part in enumerate(seen):
+            if isinstance(part, Place) and part not in seen[:index]:
+                yield part
+        parts = card.progress
+    else:
+        parts = card.parts
+    for part in parts:
+        if isinstance(part, Place):
+            yield part

@@ -88,7 +88,9 @@ def read_collab(collab: Collab) -> ExpertCollab:
 
 
 def summarize_collab(collab: Collab) -> CollabSummary:
-    """The face of a collab's card, without reading what the experts said."""
+    """The face of a collab's card, without reading what the experts said; a summary is its own."""
+    if isinstance(collab, CollabSummary):
+        return collab
     value = collab_value(collab)
     found = _lower(value) if isinstance(value, dict) else {}
     team = _text(found.get("teamname")) or _text(found.get("teamid"))

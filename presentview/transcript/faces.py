@@ -12,7 +12,7 @@ from msgspec.structs import astuple
 from presentview.limits import FIRST_LINE_CHARS, SUBJECT_CHARS
 from presentview.transcript.todos import todo_subject
 
-__all__ = ["first_line", "read_background", "read_subject", "tool_face"]
+__all__ = ["FACES", "first_line", "read_background", "read_subject", "tool_face"]
 
 _TOOLS: Final = {
     "shell": "bash shell sh run_command run_shell_command exec exec_command execute_command "
@@ -32,7 +32,7 @@ _TOOLS: Final = {
     "web_search": "web_search websearch google_web_search search_web",
     "image": "image_generate generate_image create_image",
 }
-_FACES: Final = {name: face for face, names in _TOOLS.items() for name in names.split()}
+_BY_NAME: Final = {name: face for face, names in _TOOLS.items() for name in names.split()}
 
 # Which argument is the subject, tried in this order.
 _SUBJECTS: Final[dict[str, tuple[str, ...]]] = {
@@ -53,6 +53,8 @@ _SUBJECTS: Final[dict[str, tuple[str, ...]]] = {
     ),
 }  # fmt: skip
 
+FACES: Final = tuple(_SUBJECTS)
+"""The kinds of tool cards."""
 
 _BACKGROUND: Final = ("run_in_background", "background", "is_background")
 
@@ -71,7 +73,7 @@ _read_background: Final = _reader(_BACKGROUND)
 def tool_face(name: str) -> str:
     """Which kind of tool card shows the tool `name`; "other" for a tool nobody knows."""
     plain = name.rpartition("functions.")[2].lower().replace("-", "_").replace(" ", "_")
-    return _FACES.get(plain) or _FACES.get(plain.replace("_", ""), "other")
+    return _BY_NAME.get(plain) or _BY_NAME.get(plain.replace("_", ""), "other")
 
 
 def read_subject(face: str, args: str) -> str:

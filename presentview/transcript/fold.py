@@ -30,8 +30,17 @@ from presentview.transcript.cards import (
     UsageCard,
 )
 from presentview.transcript.collab import summarize_collab
+from presentview.transcript.digest import (
+    args_key,
+    diff_lines,
+    files_named,
+    output_lines,
+    runs_in_background,
+    subject,
+    text_key,
+)
 from presentview.transcript.durations import counted_ms
-from presentview.transcript.faces import first_line, read_background, read_subject, tool_face
+from presentview.transcript.faces import first_line, tool_face
 from presentview.transcript.tree import Tree, condensed
 
 __all__ = ["INTERRUPTION", "Transcript"]
@@ -81,7 +90,7 @@ class Transcript:
         self._collabs: dict[str, Card] = {}
         self._asked: dict[str, Card] = {}
         self._last_notice: Card | None = None
-        self._last_said = ("", "")
+        self._last_said: tuple[str, str | int] = ("", "")
         handlers: dict[Kind, Handler] = {
             Kind.TURN_STARTED: self._turn_started,
             Kind.TURN_DONE: self._turn_done,
@@ -326,7 +335,7 @@ class Transcript:
         tool = record.tool or _EMPTY
         if self._reasoning is not None:
             self._end_thought(self._reasoning, record.at)
-        key = hash(tool.args) if tool.args else None
+        key = args_key(record, tool.args)
         calls, card = self.calls, None
         if tool.id in calls.newest:
             card = calls.joined_by_dispatch(tool, key, self.turn.number)
@@ -345,14 +354,14 @@ class Transcript:
             self.turn.number,
             record.at,
             state=OPEN,
-            face=read_subject(shown_as, args) if args else "",
+            face=subject(record, shown_as, args) if args else "",
             call=tool.id,
             name=tool.name,
             tool_face=shown_as,
             parent_id=tool.parent_id,
             args_key=key,
             dispatch=part,
-            background=read_background(args),
+            background=runs_in_background(record, args),
             read_only=tool.read_only,
             note=note,
         )
@@ -360,7 +369,7 @@ class Transcript:
         if tool.profile is not None:
             self._take_profile(card, tool.profile)
         if tool.file_diff is not None:
-            self._take_diff(card, tool.file_diff, part)
+            self._take_diff(card, record, tool.file_diff, part)
         if parent is not None:
             self.tree.changed(card)
 
@@ -374,7 +383,7 @@ class Transcript:
             card.args_key = key
             if card.note == _UNDISPATCHED:
                 card.note = ""
-        self._describe(card, tool, part)
+        self._describe(card, record, tool, part)
         self._count_time(card, before)
         self.tree.changed(card)
 
@@ -420,7 +429,9 @@ class Transcript:
         self.tree.add(lane, parent=parent)
         return lane
 
-    def _describe(self, card: ToolCard, tool: Tool, part: Part, *, arguments: bool = True) -> None:
+    def _describe(
+        self, card: ToolCard, record: Record, tool: Tool, part: Part, *, arguments: bool = True
+    ) -> None:
         """Take over what a dispatch or result tells of its call; what it leaves out stays."""
         if card.kind == "lane":
             self.calls.becomes_call(card)
@@ -429,14 +440,14 @@ class Transcript:
             card.name = tool.name
             card.tool_face = tool_face(tool.name)
         if arguments and tool.args:
-            card.face = read_subject(card.tool_face, tool.args)
-            card.background = read_background(tool.args)
+            card.face = subject(record, card.tool_face, tool.args)
+            card.background = runs_in_background(record, tool.args)
         if tool.read_only:
             card.read_only = True
         if tool.profile is not None:
             self._take_profile(card, tool.profile)
         if tool.file_diff is not None:
-            self._take_diff(card, tool.file_diff, part)
+            self._take_diff(card, record, tool.file_diff, part)
         if tool.parent_id and tool.parent_id != card.parent_id:
             self.calls.nest(card, tool.parent_id)
         turn = self.turn_of(card)
@@ -447,14 +458,14 @@ class Transcript:
         card.model = profile.model
         card.effort = profile.effort
 
-    def _take_diff(self, card: ToolCard, diff: FileDiff, part: Part) -> None:
+    def _take_diff(self, card: ToolCard, record: Record, diff: FileDiff, part: Part) -> None:
         turn = self.turn_of(card)
         turn.added += diff.added - card.added
         turn.removed += diff.removed - card.removed
         card.added = diff.added
         card.removed = diff.removed
         card.diff = part
-        card.diff_lines = diff.diff.count("\n")
+        card.diff_lines = diff_lines(record, diff.diff)
         if card.tool_face == "other":
             card.tool_face = "edit"
 
@@ -489,21 +500,20 @@ class Transcript:
         card.recorded_ms = tool.duration_ms
         if tool.args and card.dispatch is None:
             card.dispatch = part
-            card.args_key = hash(tool.args)
-            self._describe(card, tool, part)
+            card.args_key = args_key(record, tool.args)
+            self._describe(card, record, tool, part)
         elif _tells_more(tool, card):
-            self._describe(card, tool, part, arguments=False)
+            self._describe(card, record, tool, part, arguments=False)
         if output or not card.lines:
             # An empty result leaves the output that is there.
             card.result = part
             card.truncated = tool.truncated
         card.err = first_line(tool.err) if tool.err else ""
-        if tool.attachments:
-            card.attachments = len(tool.attachments)
+        card.attachments = files_named(record, tool) or card.attachments
         if output:
             if card.progress:
                 card.progress = ()
-            card.lines = output.count("\n") + (output[-1] != "\n")
+            card.lines = output_lines(record, tool)
         elif type(card.progress) is list:
             card.progress = tuple(card.progress)
         fails = tool.err or output.startswith(_BAD_STARTS)
@@ -613,7 +623,7 @@ class Transcript:
         return card if card is not None and card.kind != "lane" else None
 
     def _notice(self, record: Record, part: Part) -> None:
-        said = (record.level, record.text)
+        said = (record.level, text_key(record))
         if self._last_notice is not None and self._last_said == said:
             card = self._last_notice
             card.count += 1

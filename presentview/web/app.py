@@ -11,7 +11,7 @@ from typing import Final
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
@@ -19,6 +19,7 @@ from starlette.types import Scope
 from presentview._assets import static_dir
 from presentview.sessions import Roots
 from presentview.web import pages, parts, timepage
+from presentview.web.apart import ApartError
 from presentview.web.finding import found
 from presentview.web.hub import Hub
 from presentview.web.network import NetworkPolicy
@@ -90,7 +91,7 @@ def create_app(roots: Roots, *, allowed: Sequence[Path] = ()) -> Starlette:
     app = Starlette(
         routes=[*_ROUTES, Mount("/static", _Static(directory=static_dir()), name="static")],
         lifespan=lifespan,
-        exception_handlers={404: _not_found},
+        exception_handlers={404: _not_found, ApartError: _not_read},
     )
     app.state.hub = hub
     app.state.begin_shutdown = hub.close
@@ -106,3 +107,7 @@ def make_factory(
 
 async def _not_found(request: Request, error: Exception) -> Response:
     return pages.not_found(request, str(getattr(error, "detail", "")))
+
+
+async def _not_read(_: Request, error: Exception) -> Response:
+    return PlainTextResponse(str(error), status_code=503)

@@ -8,14 +8,13 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from presentview.follow import Follower
-from presentview.limits import DOM_DEPTH, KIDS_CARDS, PREVIEW_BYTES
-from presentview.records import Attachment
-from presentview.transcript.cards import Card, Place, ToolCard
-from presentview.transcript.export import call_texts
+from presentview.limits import DOM_DEPTH, KIDS_CARDS
+from presentview.transcript.cards import Card, ToolCard
 from presentview.transcript.tree import in_page_order
 from presentview.web.attachments import SessionFiles
-from presentview.web.bodies import Body, body_of, has_body
+from presentview.web.bodies import has_body
 from presentview.web.faces import face_of, usage_parts
+from presentview.web.reading import Reader
 from presentview.web.templating import render
 from presentview.web.waterfall import waterfall
 
@@ -40,9 +39,9 @@ class CardRenderer:
     transcript must not change meanwhile: hold the follower's `reading`.
     """
 
-    def __init__(self, follower: Follower, session: str, files: SessionFiles | None = None) -> None:
-        """Draw with the rules of `files` for what the session's attachments may show."""
-        self.files = files or SessionFiles(follower.session_path)
+    def __init__(self, follower: Follower, session: str, reader: Reader | None = None) -> None:
+        """Draw what `reader` reads."""
+        self._reader = reader or Reader(follower, SessionFiles(follower.session_path))
         self._follower = follower
         self._session = session
         self.has_flattened = False
@@ -79,21 +78,8 @@ class CardRenderer:
     def body(self, card: Card) -> Markup:
         """What opening the card shows."""
         return render(
-            "body/_body.html", body=self._body(card), session=self._session, card_id=card.id
+            "body/_body.html", body=self._reader.body(card), session=self._session, card_id=card.id
         )
-
-    def raw(self, card: Card) -> str:
-        """The card's first record as it stands in the file, as far as a page shows it."""
-        part = card.parts[0] if card.parts else None
-        if not isinstance(part, Place):
-            return ""
-        return self._follower.raw(part)[: 4 * PREVIEW_BYTES].decode("utf-8", "replace")
-
-    def attachments(self, card: Card) -> tuple[Attachment, ...]:
-        """The files a card names."""
-        if not isinstance(card, ToolCard):
-            return ()
-        return call_texts(card, self._follower.record).attachments
 
     def _siblings(self, cards: Sequence[Card], nested: Callable[[Card, int], _Nested]) -> Markup:
         """Cards that stand side by side with what is `nested` in them, without recursion however
@@ -173,7 +159,7 @@ class CardRenderer:
             card=card,
             turn=turn,
             session=self._session,
-            body=self._body(card) if shows and face.is_open else None,
+            body=self._reader.body(card) if shows and face.is_open else None,
             has_body=shows,
             nested=nested,
             before=transcript.turn_before(card).at if card.kind == "prompt" else 0,
@@ -181,11 +167,6 @@ class CardRenderer:
             waterfall=waterfall(card) if isinstance(card, ToolCard) else None,
             alive=alive,
         ).strip()
-
-    def _body(self, card: Card) -> Body:
-        raw = self.raw(card) if card.kind in ("unknown", "collab") else ""
-        look = self.files.looker(self._follower.header.workspace)
-        return body_of(card, self._follower.record, raw, look)
 
 
 def _cut(cards: Sequence[Card], index: int) -> _Nested:

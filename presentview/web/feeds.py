@@ -22,9 +22,11 @@ from presentview.transcript.cards import Card, Change
 from presentview.transcript.fold import Transcript
 from presentview.transcript.tree import condensed
 from presentview.units import path_text
+from presentview.web.apart import Apart
 from presentview.web.attachments import SessionFiles
 from presentview.web.cards import CardRenderer
 from presentview.web.overview import Head, head_of, outline_item, summary_of, vitals_of
+from presentview.web.reading import Reader
 from presentview.web.rows import Row, Rows
 from presentview.web.templating import render
 from presentview.web.views import View
@@ -101,12 +103,21 @@ class Feed:
     Until there is a snapshot no page shows anything, and no change to it is worth drawing.
     """
 
-    def __init__(self, ref: SessionRef, epoch: str, allowed: Iterable[Path] = ()) -> None:
-        """Files below the `allowed` folders may be shown as attachments too."""
+    def __init__(
+        self,
+        ref: SessionRef,
+        epoch: str,
+        allowed: Iterable[Path] = (),
+        apart: Apart | None = None,
+    ) -> None:
+        """Files below the `allowed` folders may be shown as attachments too; long records are
+        read `apart`.
+        """
         self.ref = ref
-        self.follower = Follower(ref.path)
-        files = SessionFiles(self.follower.session_path, allowed)
-        self.renderer = CardRenderer(self.follower, ref.id, files)
+        self.follower = Follower(ref.path, read_long=apart.pieces if apart else None)
+        self.files = SessionFiles(self.follower.session_path, allowed)
+        self.reader = Reader(self.follower, self.files, apart)
+        self.renderer = CardRenderer(self.follower, ref.id, self.reader)
         self.log = BatchLog(epoch)
         self._rows = Rows()
         # What a page at the log's position shows beside the cards; None while there is no page.

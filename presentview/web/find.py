@@ -14,19 +14,21 @@ from typing import Final
 import msgspec
 
 from presentview.follow import Follower
-from presentview.limits import FIND_CHUNK, FIND_HITS, FIND_QUERY_CHARS, FIND_SNIPPET_CHARS
+from presentview.limits import FIND_CHUNK, FIND_HITS, FIND_QUERY_CHARS
 from presentview.openfile import read_at
 from presentview.records import Kind
-from presentview.transcript.cards import Card
+from presentview.web.attachments import SessionFiles
+from presentview.web.hits import Hit
 from presentview.web.needle import Needle
 from presentview.web.owners import Owned, Owners
-from presentview.web.render.controls import remove_unseen
-from presentview.web.shown import shown_texts
+from presentview.web.reading import Reader
 
-__all__ = ["Found", "Hit", "find"]
+__all__ = ["Found", "find"]
 
 _KIND: Final = b'{"kind":"'
 _KINDS: Final = frozenset(kind.value.encode() for kind in Kind)
+# A collab of which nothing is known is shown as it stands in the file.
+_SHOWN_BY_TEXTS: Final = _KINDS - {Kind.EXPERT_COLLAB.value.encode()}
 _LATE_KINDS: Final = frozenset(
     kind.value.encode()
     for kind in (
@@ -38,18 +40,6 @@ _MOST_BYTES: Final = 40  # no key of a record, and no kind, is longer
 _COLON: Final = 0x3A
 _MOST_SECONDS: Final = 0.15
 _SECONDS_WITH_HITS: Final = 0.05  # whoever has something to look at can ask for more
-
-
-class Hit(msgspec.Struct, frozen=True):
-    """A card that shows the text, how often in the records found so far, and what stands around
-    it the first time: `before`, the text itself as `match`, `after`.
-    """
-
-    card: Card
-    count: int
-    before: str
-    match: str
-    after: str
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -69,20 +59,23 @@ def find(
     *,
     most: int = FIND_HITS,
     seconds: float = _MOST_SECONDS,
+    reader: Reader | None = None,
 ) -> Found:
     """Look for `query` from byte `start` on, counted as the places of cards are.
 
-    At most `most` cards are found, and the search ends after about `seconds`. A query that is
+    At most `most` cards are found, by what `reader` reads, and the search ends after about
+    `seconds`. A query that is
     empty, only white space, or longer than `FIND_QUERY_CHARS` is found nowhere. Raises `OSError`.
     """
     if not query.strip() or len(query) > FIND_QUERY_CHARS:
         return Found()
     with follower.reading:
+        reader = reader or Reader(follower, SessionFiles(follower.session_path))
         fd = follower.duplicate()
         if fd is None:
             return Found()
         try:
-            return _Search(follower, fd, Needle(query), most, seconds).run(start)
+            return _Search(follower, reader, fd, Needle(query), most, seconds).run(start)
         finally:
             os.close(fd)
 
@@ -91,9 +84,9 @@ class _Search:
     """One search; offsets are those of the file, `shift` more than the places of cards."""
 
     def __init__(
-        self, follower: Follower, fd: int, needle: Needle, most: int, seconds: float
+        self, follower: Follower, reader: Reader, fd: int, needle: Needle, most: int, seconds: float
     ) -> None:
-        self._follower = follower
+        self._reader = reader
         self._fd = fd
         self._needle = needle
         self._most = most
@@ -132,7 +125,7 @@ class _Search:
             if index < end:
                 continue
             kind = _kind_at(chunk, index)
-            if kind in _KINDS and _is_structure(chunk, index):
+            if kind in _SHOWN_BY_TEXTS and _is_structure(chunk, index):
                 continue
             stays = kind in _KINDS and kind not in _LATE_KINDS
             owned = self._owners.at(at + index - self._shift, late=not stays)
@@ -147,15 +140,10 @@ class _Search:
 
     def _look_at(self, owned: list[Owned]) -> None:
         """Note the cards that show the text, among those of one record."""
-        record = self._follower.record(owned[0].place)
-        if record is None:
-            return
-        for place, card in owned:
-            hit = _hit(card, shown_texts(card, place, record, self._follower.raw), self._needle)
-            if hit is not None:
-                known = self._hits.get(card.id)
-                count = known.count + hit.count if known else hit.count
-                self._hits[card.id] = msgspec.structs.replace(known or hit, count=count)
+        for hit in self._reader.hits(owned[0].place, [card for _, card in owned], self._needle):
+            known = self._hits.get(hit.card.id)
+            count = known.count + hit.count if known else hit.count
+            self._hits[hit.card.id] = msgspec.structs.replace(known or hit, count=count)
 
     def _is_over(self) -> bool:
         if len(self._hits) >= self._most:
@@ -201,40 +189,3 @@ def _is_structure(chunk: bytes, index: int) -> bool:
         return True
     end = chunk.find(b'"', max(index, start + 1), index + _MOST_BYTES)
     return chunk[start - 1] != _COLON and chunk.startswith(b'":', end) and end > 0
-
-
-def _hit(card: Card, texts: Iterator[str], needle: Needle) -> Hit | None:
-    count, first = 0, ""
-    for text in texts:
-        here = needle.count(text)
-        if here and not count:
-            first = text
-        count += here
-    if not count:
-        return None
-    start = needle.find(first)
-    end = start + needle.size
-    match = first[start:end]
-    return Hit(
-        card,
-        count,
-        _before(first[max(0, start - 2 * FIND_SNIPPET_CHARS) : start]),
-        _one_line(match) or match,
-        _after(first[end : end + 4 * FIND_SNIPPET_CHARS]),
-    )
-
-
-def _one_line(text: str) -> str:
-    """`text` with white space of any kind as single spaces, and without what is not seen."""
-    words = remove_unseen(text.replace("\n", " ").replace("\t", " ")).split(" ")
-    return " ".join(word for i, word in enumerate(words) if word or i in (0, len(words) - 1))
-
-
-def _before(text: str) -> str:
-    line = _one_line(text)
-    return line if len(line) <= FIND_SNIPPET_CHARS else f"…{line[-FIND_SNIPPET_CHARS:]}"
-
-
-def _after(text: str) -> str:
-    line = _one_line(text)
-    return line if len(line) <= 2 * FIND_SNIPPET_CHARS else f"{line[: 2 * FIND_SNIPPET_CHARS]}…"

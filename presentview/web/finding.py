@@ -50,7 +50,10 @@ async def found(request: Request) -> Response:
 
 def _answer(feed: Feed, query: str, start: int) -> dict[str, Any]:
     with feed.follower.reading:
-        return {"pos": feed.log.position, **_as_json(find(feed.follower, query, start), feed)}
+        return {
+            "pos": feed.log.position,
+            **_as_json(find(feed.follower, query, start, reader=feed.reader), feed),
+        }
 
 
 def _as_json(result: Found, feed: Feed) -> dict[str, Any]:

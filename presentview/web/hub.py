@@ -22,6 +22,7 @@ from watchfiles import Change, awatch
 from presentview.limits import FEEDS, STREAM_QUEUE, STREAMS
 from presentview.sessions import Roots, session_id
 from presentview.sidecar import SUFFIX, session_path_of
+from presentview.web.apart import Apart
 from presentview.web.feeds import Feed, Snapshot, batches_json
 from presentview.web.listing import Listing
 
@@ -76,7 +77,8 @@ class Hub:
         """Files below the `allowed` folders may be shown as attachments of any session."""
         self._allowed = allowed
         self.epoch = os.urandom(4).hex()
-        self.listing = Listing(roots, self.epoch)
+        self.apart = Apart()
+        self.listing = Listing(roots, self.epoch, self.apart)
         self._feeds: dict[str, Feed] = {}
         self._busy: dict[str, asyncio.Lock] = {}
         self._streams: set[Stream] = set()
@@ -96,7 +98,8 @@ class Hub:
                 ref = (await _in_thread(self.listing.scan)).get(session)
             if ref is None:
                 return None
-            feed = self._feeds.setdefault(session, Feed(ref, self.epoch, self._allowed))
+            made = Feed(ref, self.epoch, self._allowed, self.apart)
+            feed = self._feeds.setdefault(session, made)
         # The last one asked for is the last to go.
         self._feeds[session] = self._feeds.pop(session)
         await self._look(session)
@@ -196,6 +199,7 @@ class Hub:
             tasks.start_soon(self._backstop)
             await self._stop.wait()
             tasks.cancel_scope.cancel()
+        await _in_thread(self.apart.close)
         self.listing.close()
         for feed in self._feeds.values():
             feed.follower.close()
@@ -252,6 +256,7 @@ class Hub:
                 await _guarded(self._look(session))
             await _guarded(self._search())
             await self._watch_all()
+            await _in_thread(self.apart.rest)
 
     async def _search(self) -> None:
         """Look for new sessions if somebody shows the list, or a session that is not there yet.

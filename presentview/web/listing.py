@@ -17,6 +17,7 @@ from presentview.follow import Follower
 from presentview.limits import LISTING_READ_BYTES, PAGE_ROWS, ROWS_FOLLOWED
 from presentview.sessions import Roots, SessionRef, find_sessions
 from presentview.sidecar import SUFFIX, present_path
+from presentview.web.apart import Apart
 from presentview.web.feeds import Batch, BatchLog, Op, Snapshot
 from presentview.web.glance import glance
 from presentview.web.listquery import SORTS, STATES, Listed, Query
@@ -72,13 +73,21 @@ class Listing:
     only what is new. A page that is live shows the first rows of all.
     """
 
-    def __init__(self, roots: Roots, epoch: str, *, read_at_once: int = LISTING_READ_BYTES) -> None:
+    def __init__(
+        self,
+        roots: Roots,
+        epoch: str,
+        apart: Apart | None = None,
+        *,
+        read_at_once: int = LISTING_READ_BYTES,
+    ) -> None:
         """List what is under `roots`; each look reads about `read_at_once` bytes of new files."""
         self.roots = roots
         self.log = BatchLog(epoch)
         self.refs: dict[str, SessionRef] = {}
         self.unread = 0
         self._read_at_once = read_at_once
+        self._apart = apart
         self._shown: dict[str, _Shown] = {}
         self._followers: dict[str, Follower] = {}
         self._top: dict[str, Listed] = {}
@@ -178,7 +187,7 @@ class Listing:
 
     def _read(self, found: _Stale) -> None:
         ref = found.ref
-        follower = self._followers.pop(ref.id, None) or Follower(ref.path)
+        follower = self._followers.pop(ref.id, None) or self._follower(ref)
         follower.refresh()
         summary = summary_of(follower)
         row = row_of(ref.id, ref.path, follower.header, summary, follower.changed_at)
@@ -190,6 +199,9 @@ class Listing:
         self._followers[ref.id] = follower
         if len(self._followers) > ROWS_FOLLOWED:
             self._drop(next(iter(self._followers)))
+
+    def _follower(self, ref: SessionRef) -> Follower:
+        return Follower(ref.path, read_long=self._apart.pieces if self._apart else None)
 
     # what a page shows
 

@@ -8,10 +8,10 @@ background, a compaction that ended later) are collected when one is looked for.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from presentview.transcript.cards import Card, Place, ToolCard, Turn
+from presentview.transcript.cards import Card, Place, ToolCard, Turn, places_of
 from presentview.transcript.fold import Transcript
 
 __all__ = ["Owned", "Owners"]
@@ -53,7 +53,10 @@ class Owners:
             end = following or transcript.tree.next_number
             cards = (transcript.card(f"c{number}") for number in range(start, end))
             found = _by_place(
-                Owned(place, card) for card in cards if card is not None for place in _places(card)
+                Owned(place, card)
+                for card in cards
+                if card is not None
+                for place in places_of(card)
             )
             self._by_turn[index] = found
         return found
@@ -77,7 +80,7 @@ class Owners:
                     is_simple = not card.progress and card.dispatch is not last
                     if is_simple and type(last) is Place and last.offset < end:
                         continue
-                late += (Owned(place, card) for place in _places(card) if place.offset >= end)
+                late += (Owned(place, card) for place in places_of(card) if place.offset >= end)
             self._late = _by_place(late)
         return self._late
 
@@ -89,21 +92,6 @@ def _begin(turn: Turn) -> int:
 
 def _first(turn: Turn) -> int:
     return turn.prompt.number if turn.prompt else 0
-
-
-def _places(card: Card) -> Iterator[Place]:
-    """Where the records of a card lie, each once."""
-    if isinstance(card, ToolCard):
-        seen = (card.dispatch, card.result, card.diff)
-        for index, part in enumerate(seen):
-            if isinstance(part, Place) and part not in seen[:index]:
-                yield part
-        parts = card.progress
-    else:
-        parts = card.parts
-    for part in parts:
-        if isinstance(part, Place):
-            yield part
 
 
 def _by_place(found: Iterable[Owned]) -> list[Owned]:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 
 from presentview.document import document_json
 from presentview.errors import AccessDenied
-from presentview.limits import STEP_CHARS
 from presentview.units import path_text
 from presentview.web.asking import card_of, feed_of, hub_of
 from presentview.web.band import beside
-from presentview.web.bodies import full_text
 from presentview.web.download import SANDBOX, Download, saved_as
 from presentview.web.faces import face_of
 from presentview.web.hub import LIST
@@ -137,14 +135,12 @@ async def text(request: Request) -> Response:
     feed = await feed_of(request)
     start = number_of(request.query_params, "from", -1)
 
-    def read() -> str:
-        card = card_of(feed, request)
-        whole = full_text(card, feed.follower.record, feed.renderer.raw(card))
-        return whole if start < 0 else whole[start : start + STEP_CHARS]
-
-    content = await hub_of(request).working(feed.ref.id, read)
-    return PlainTextResponse(
-        content.encode("utf-8", "replace"),
+    content = await hub_of(request).working(
+        feed.ref.id, lambda: feed.reader.text(card_of(feed, request), start)
+    )
+    return StreamingResponse(
+        iter(content),
+        media_type=PlainTextResponse.media_type,
         headers=saved_as(f"{request.path_params['card']}.txt"),
     )
 
@@ -157,10 +153,10 @@ async def attachment(request: Request) -> Response:
     index = request.path_params["index"]
 
     def read() -> Response:
-        named = feed.renderer.attachments(card_of(feed, request))
+        named = feed.reader.attachments(card_of(feed, request))
         if index >= len(named):
             raise AccessDenied("this card names no such file", status=404)
-        found = feed.renderer.files.open(named[index].path, feed.follower.header.workspace)
+        found = feed.files.open(named[index].path, feed.follower.header.workspace)
         if found.image_type:
             only_shown = {"Content-Security-Policy": SANDBOX}
             return Response(found.data, media_type=found.image_type, headers=only_shown)

@@ -14,7 +14,6 @@ from presentview.document import document_json
 from presentview.records import INT64_MAX, INT64_MIN, Kind, Record, Tool, Usage, encode
 from presentview.sessions import Roots, SessionRef
 from presentview.terminal import show_lines
-from presentview.web.bodies import full_text
 from presentview.web.feeds import Feed
 from presentview.web.listing import Listing
 from presentview.web.rawpage import raw_context
@@ -32,7 +31,7 @@ def draw_everything(folder: Path, data: bytes) -> None:
         follower = feed.follower
         for card in follower.transcript.walk():
             parse(f"<div>{feed.renderer.body(card)}</div>")
-            full_text(card, follower.record, feed.renderer.raw(card)).encode("utf-8", "replace")
+            feed.reader.text(card)
         json.loads(document_json(follower))
         for line in show_lines(follower):
             line.encode()

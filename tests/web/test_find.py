@@ -28,13 +28,14 @@ from presentview.records import (
     encode_header,
 )
 from presentview.sessions import Roots, session_id
-from presentview.transcript.cards import Card
+from presentview.transcript.cards import Card, places_of
 from presentview.web.app import create_app
-from presentview.web.find import Found, Hit, find
+from presentview.web.find import Found, find
+from presentview.web.hits import Hit
 from presentview.web.hub import Hub
 from presentview.web.needle import Needle
 from presentview.web.network import resolve_policy
-from presentview.web.owners import Owners, _places
+from presentview.web.owners import Owners
 from presentview.web.security import Guard
 from presentview.web.shown import shown_texts
 from tests.random_session import random_events
@@ -371,7 +372,7 @@ def _expected(follower: Follower, query: str) -> set[str]:
     def shows(card: Card) -> bool:
         return any(
             needle.count(text)
-            for place in _places(card)
+            for place in places_of(card)
             if (record := follower.record(place)) is not None
             for text in shown_texts(card, place, record, follower.raw)
         )
@@ -381,7 +382,7 @@ def _expected(follower: Follower, query: str) -> set[str]:
 
 def _words(follower: Follower) -> Iterator[str]:
     for card in follower.transcript.walk():
-        for place in _places(card):
+        for place in places_of(card):
             record = follower.record(place)
             for text in shown_texts(card, place, record, follower.raw) if record else ():
                 yield text[:FIND_QUERY_CHARS]
@@ -410,9 +411,15 @@ def test_every_text_of_every_session_is_found(
     assert set(ids(follower, query)) == _expected(follower, query)
     owners = Owners(follower.transcript)
     for card in follower.transcript.walk():
-        for place in _places(card):
+        for place in places_of(card):
             assert card in [owned.card for owned in owners.at(place.offset)]
             assert card in [owned.card for owned in owners.at(place.offset + place.length - 1)]
+    follower.close()
+
+
+def test_a_collab_that_is_shown_as_it_stands_is_found_by_all_of_it(tmp_path: Path) -> None:
+    follower = write(tmp_path, [Record(Kind.NOTICE), Record(Kind.EXPERT_COLLAB)])
+    assert ids(follower, '"expert_c') == ["c2"]
     follower.close()
 
 

@@ -11,7 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from presentview import lock
-from presentview.limits import ALIVE_SECONDS, LARGE_FILE, PAGE_ROWS, ROWS_FOLLOWED
+from presentview.limits import (
+    ALIVE_SECONDS,
+    LARGE_FILE,
+    LISTING_READ_BYTES,
+    PAGE_ROWS,
+    ROWS_FOLLOWED,
+)
 from presentview.lock import LOCKING_WRITER
 from presentview.records import Header, Kind, Record, Tool, encode, encode_header
 from presentview.sessions import Roots, session_id
@@ -30,10 +36,10 @@ def turn(text: str, at: int) -> bytes:
 class Watched:
     """A folder, its list, and a page that shows the list."""
 
-    def __init__(self, folder: Path, **options: int) -> None:
+    def __init__(self, folder: Path, *, read_at_once: int = LISTING_READ_BYTES) -> None:
         self.folder = folder
         self.roots = Roots((folder,), ())
-        self.listing = Listing(self.roots, "epoch", **options)
+        self.listing = Listing(self.roots, "epoch", read_at_once=read_at_once)
         self.listing.look()
         self.page = Page(self.listing.snapshot())
 
