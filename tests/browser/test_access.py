@@ -10,13 +10,11 @@ from playwright.sync_api import Browser, Page, expect
 
 from presentview import Recorder
 from presentview.records import Kind, Record, Tool, encode
-from tests.browser.conftest import ROOT, Server, page_of, settled
-from tests.browser.watching import assert_upright, open_everything
+from tests.browser.conftest import Server, page_of, settled
+from tests.browser.watching import assert_upright, open_everything, violations
 from tests.random_session import random_events
 from tests.sidecars import write_session
 
-AXE = (ROOT / "tests" / "vendor" / "axe-core-4.14.1.min.js").read_text()
-VIOLATIONS = "() => axe.run().then((result) => result.violations)"
 DAY = 86_400_000
 START = 1_760_000_400_000  # 2025-10-09, 09:00 UTC
 
@@ -40,14 +38,6 @@ def browse(browser: Browser) -> Iterator[Browse]:
     yield start
     for context in contexts:
         context.close()
-
-
-def violations(page: Page) -> list[str]:
-    """What axe-core finds fault with, on the page as it is now."""
-    if not page.evaluate("() => Boolean(window.axe)"):
-        page.evaluate(AXE)
-    found = page.evaluate(VIOLATIONS)
-    return [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]]
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from presentview.records import Kind, Record, Tool, encode
-from tests.browser.conftest import ROOT, Server, open_session, page_of, settled
+from tests.browser.conftest import Server, open_session, page_of, settled
+from tests.browser.watching import LOOKS, violations
 from tests.sidecars import write_session, write_sidecar
 
-AXE = ROOT / "tests" / "vendor" / "axe-core-4.14.1.min.js"
 START = 1_700_000_000_000
 
 
@@ -117,24 +117,19 @@ def test_the_band_goes_along_and_nothing_moves_below_it(opened: Page, session: P
     expect(page.locator("#tools li")).to_have_count(2)
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_keeps_anybody_from_using_the_band(
-    server: Server, session: Path, browser: Browser, scheme: str, width: int
+    server: Server, session: Path, browser: Browser
 ) -> None:
-    context = browser.new_context(
-        bypass_csp=True,
-        color_scheme="dark" if scheme == "dark" else "light",
-        viewport={"width": width, "height": 900},
-    )
+    context = browser.new_context(bypass_csp=True)
     page = context.new_page()
     page.goto(server.url(page_of(session)))
     settled(page)
     expect(page.locator("#band .lane")).to_have_count(2)
-    page.evaluate(AXE.read_text())
-    found = page.evaluate("() => axe.run('#band, #tools').then((result) => result.violations)")
-    assert [one["id"] for one in found] == []
-    assert page.evaluate("() => document.documentElement.scrollWidth") == width
+    for width, scheme in LOOKS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        assert (width, scheme, violations(page, "#band, #tools")) == (width, scheme, [])
+        assert page.evaluate("() => document.documentElement.scrollWidth") == width
     context.close()
 
 

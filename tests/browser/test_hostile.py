@@ -13,9 +13,9 @@ from tests.browser.payloads import PAYLOADS, UNSEEN, hostile_records, hostile_se
 from tests.browser.watching import Watcher, assert_tame, assert_upright, open_everything
 from tests.sidecars import write_session
 
-SHARES = [PAYLOADS[start::3] for start in range(3)]
-# A page of each share takes half a minute: one of them is always looked at, whichever way a change
-# went, and all of them in the long run.
+SHARES = [PAYLOADS[start::6] for start in range(6)]
+# A page of each share takes a quarter of a minute: one of them is always looked at, whichever way a
+# change went, and all of them in the long run.
 SHARE_RUNS = [
     share if share == 0 else pytest.param(share, marks=pytest.mark.soak)
     for share in range(len(SHARES))

@@ -4,16 +4,16 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from presentview import Recorder
 from presentview.events import Event, EventKind
 from presentview.limits import MIB, PAGE_ROWS
 from presentview.lock import LOCKING_WRITER
 from presentview.records import Header, Kind, Record, encode, encode_header
-from tests.browser.conftest import ROOT, Proxy, Serve
+from tests.browser.conftest import Proxy, Serve
+from tests.browser.watching import LOOKS, violations
 
-AXE = ROOT / "tests" / "vendor" / "axe-core-4.14.1.min.js"
 MANY = PAGE_ROWS + 5
 START = 1_760_000_000_000
 
@@ -148,31 +148,26 @@ def every_state(folder: Path) -> Path:
     return folder
 
 
-def violations(page: Page) -> list[str]:
-    page.evaluate(AXE.read_text())
-    found = page.evaluate("() => axe.run().then((result) => result.violations)")
-    return [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]]
-
-
-@pytest.mark.parametrize("width", [1440, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_keeps_anybody_from_using_the_list(
-    serve: Serve, every_state: Path, browser: Browser, scheme: str, width: int
+    serve: Serve, every_state: Path, browser: Browser
 ) -> None:
-    context: BrowserContext = browser.new_context(
-        bypass_csp=True,
-        color_scheme="dark" if scheme == "dark" else "light",
-        viewport={"width": width, "height": 900},
-    )
+    context = browser.new_context(bypass_csp=True)
     page = context.new_page()
     server = serve(every_state)
+
+    def assert_usable() -> None:
+        for width, scheme in LOOKS:
+            page.set_viewport_size({"width": width, "height": 900})
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            assert (width, scheme, violations(page)) == (width, scheme, [])
+            assert page.evaluate("() => document.documentElement.scrollWidth") == width
+
     with Recorder.open(every_state / "live.jsonl", fsync="never") as recorder:
         recorder.append(Event(kind=EventKind.TURN_STARTED, text="a task that goes on"))
         recorder.save()
         page.goto(server.url())
         expect(page.locator("#sessions .pill.live")).to_have_count(1)
-        assert violations(page) == []
-        assert page.evaluate("() => document.documentElement.scrollWidth") == width
+        assert_usable()
         # However a row looks that was not read yet: its turn comes too soon to see it here.
         page.evaluate(
             """() => {
@@ -181,8 +176,8 @@ def test_nothing_keeps_anybody_from_using_the_list(
               row.querySelector(".pill").className = "pill unread";
             }"""
         )
-        assert violations(page) == []
+        assert_usable()
         page.locator("#q").fill("nothing like it")
         expect(page.locator("#empty")).to_be_visible()
-        assert violations(page) == []
+        assert_usable()
     context.close()

@@ -6,9 +6,12 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Page, Request
 
-from tests.browser.conftest import Server
+from tests.browser.conftest import ROOT, Server
 
-__all__ = ["Watcher", "assert_tame", "assert_upright", "open_everything"]
+__all__ = ["LOOKS", "Watcher", "assert_tame", "assert_upright", "open_everything", "violations"]
+
+LOOKS = [(width, scheme) for width in (1440, 390) for scheme in ("light", "dark")]
+"""How wide a page may be, and in which colours."""
 
 _LISTEN = """() => addEventListener("securitypolicyviolation", (event) => {
   console.error("refused by the policy:", event.violatedDirective, event.blockedURI);
@@ -61,7 +64,7 @@ def open_everything(page: Page) -> None:
     """Open every card and wait until all bodies are there."""
     # A long page would be laid out anew for each of them.
     page.evaluate("() => { document.getElementById('cards').hidden = true; }")
-    page.wait_for_function(_OPEN_ALL, timeout=60_000)
+    page.wait_for_function(_OPEN_ALL, timeout=60_000, polling=100)
     page.evaluate("() => { document.getElementById('cards').hidden = false; }")
 
 
@@ -122,6 +125,22 @@ def assert_tame(page: Page) -> None:
     """Nothing ran, and the page holds only what is ours."""
     found = page.evaluate(_STRANGE, [_ELEMENTS.split(), _ATTRIBUTES.split(), _NEVER.split()])
     assert found == [None, [], []], found
+
+
+_AXE = ROOT / "tests" / "vendor" / "axe-core-4.14.1.min.js"
+# Nobody asks for what passed, and to describe it takes as long as to find out.
+_VIOLATIONS = """(within) => axe.run(within || document, { resultTypes: ["violations"] })
+  .then((result) => result.violations)"""
+
+
+def violations(page: Page, within: str = "") -> list[str]:
+    """What axe-core finds fault with, on the page as it is now or in parts of it. The page's
+    context has to bypass the content security policy.
+    """
+    if not page.evaluate("() => Boolean(window.axe)"):
+        page.evaluate(_AXE.read_text())
+    found = page.evaluate(_VIOLATIONS, within)
+    return [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]]
 
 
 _TOO_WIDE = """() => {

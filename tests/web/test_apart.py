@@ -34,7 +34,7 @@ from tests.sidecars import write_session
 from tests.web.page_model import everything
 from tests.web.test_bombs import BOMBS
 
-LONG = "word " * (120 * KIB)
+LONG = "word " * (20 * KIB)
 
 
 class Beside(Apart):
@@ -47,6 +47,14 @@ class Beside(Apart):
         source: Any = records[0] if name == "pieces" else records
         for answer in cast("Any", do)(source, *given):
             yield pickle.loads(pickle.dumps(answer))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def long_lines_are_short() -> Iterator[None]:
+    """Lines that are read apart, but long enough that their texts are cut."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(limits, "LONG_LINE_BYTES", 80 * KIB)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -105,9 +113,9 @@ def call(kind: Kind, call: str = "a", **fields: Any) -> Record:
 
 
 ARGS = json.dumps({"command": "ls", "rest": LONG})
-PATH = json.dumps({"path": LONG[: 300 * KIB]})
-TODOS = json.dumps({"todos": [{"content": "word", "status": "done"}] * 15_000})
-EXPERTS = {"RunID": "r", "TeamName": "word", "Rounds": [[]] * 200_000}
+PATH = json.dumps({"path": LONG[: 70 * KIB]})
+TODOS = json.dumps({"todos": [{"content": "word", "status": "done"}] * 3_000})
+EXPERTS = {"RunID": "r", "TeamName": "word", "Rounds": [[]] * 30_000}
 TELLING: dict[str, list[Record]] = {
     "a prompt": [Record(Kind.TURN_STARTED, text=LONG)],
     "a message": [Record(Kind.MESSAGE, text=LONG, reasoning=" \n" + LONG)],
@@ -137,13 +145,13 @@ TELLING: dict[str, list[Record]] = {
     "many things to do": [call(Kind.TOOL_DISPATCH, name="todo_write", args=TODOS)],
     "lines of output": [
         call(Kind.TOOL_DISPATCH, name="bash", args='{"command":"ls"}'),
-        call(Kind.TOOL_RESULT, output="word\n" * (120 * KIB) + "no end", err=LONG),
+        call(Kind.TOOL_RESULT, output="word\n" * (20 * KIB) + "no end", err=LONG),
     ],
     "output so far": [call(Kind.TOOL_PROGRESS, output=LONG), call(Kind.TOOL_PROGRESS, output="x")],
     "a long diff": [
-        call(Kind.TOOL_DISPATCH, file_diff=FileDiff("@@ -1 +1 @@\n-word\n" + "+word\n" * 100_000)),
+        call(Kind.TOOL_DISPATCH, file_diff=FileDiff("@@ -1 +1 @@\n-word\n" + "+word\n" * 20_000)),
     ],
-    "many files": [call(Kind.TOOL_RESULT, attachments=(Attachment("word.png", "image"),) * 30_000)],
+    "many files": [call(Kind.TOOL_RESULT, attachments=(Attachment("word.png", "image"),) * 5_000)],
     "experts": [Record(Kind.EXPERT_COLLAB, collab=EXPERTS)] * 2,
     "an error": [Record(Kind.TURN_STARTED), Record(Kind.TURN_DONE, text=LONG, level="error")],
     "a kind of its own": [Record("word", text=LONG)],
@@ -168,13 +176,13 @@ def test_a_bomb_goes_off_apart_as_it_would_here(tmp_path: Path, bomb: str, apart
 def test_a_line_that_is_still_written_is_waited_for(tmp_path: Path, apart: Apart) -> None:
     line = encode(Record(Kind.NOTICE, text=LONG))
     path = tmp_path / "s.present.jsonl"
-    path.write_bytes(b'{"kind":"_header"}\n' + line[: 550 * KIB])
+    path.write_bytes(b'{"kind":"_header"}\n' + line[: 90 * KIB])
     feed = Feed(SessionRef("5e551011", tmp_path / "s.jsonl"), "epoch", apart=apart)
     feed.look()
     assert feed.follower.alive
     assert (feed.transcript.cards, feed.follower.problems) == ([], ())
     with open(path, "ab") as file:
-        file.write(line[550 * KIB :] + b"\n")
+        file.write(line[90 * KIB :] + b"\n")
     feed.look()
     assert [card.kind for card in feed.transcript.cards] == ["notice"]
     feed.follower.close()
@@ -183,7 +191,7 @@ def test_a_line_that_is_still_written_is_waited_for(tmp_path: Path, apart: Apart
 def test_a_line_longer_than_any_may_be_is_named(
     tmp_path: Path, apart: Apart, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "LINE_BYTES", 600 * KIB)
+    monkeypatch.setattr(limits, "LINE_BYTES", 90 * KIB)
     session = write_session(tmp_path, [Record(Kind.NOTICE, text=LONG), Record(Kind.NOTICE)])
     assert_nobody_sees_it(session, apart)
 
