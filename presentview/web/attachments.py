@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from presentview.errors import AccessDenied
-from presentview.limits import ATTACHMENT_BYTES, MIB
+from presentview.limits import ATTACHMENT_BYTES, DOWNLOAD_CHUNK, MIB
 
 __all__ = [
     "Look",
@@ -49,9 +49,14 @@ _TOO_LARGE: Final = f"too large to be shown: more than {ATTACHMENT_BYTES // MIB}
 
 
 class OpenedFile(NamedTuple):
-    """The content of a file and its media type; empty for what is not shown but downloaded."""
+    """A file that may be shown: its descriptor `fd`, to be closed by whoever asked for it, its
+    first bytes (`head`), how many it had when it was opened (`size`), its `name`, and its media
+    type as these first bytes tell it; that is empty for what is not shown but downloaded.
+    """
 
-    data: bytes
+    fd: int
+    head: bytes
+    size: int
     image_type: str
     name: str
 
@@ -86,16 +91,14 @@ def _may_be_workspace(folder: Path, home: Path) -> bool:
 
 
 def open_attachment(recorded: str, workspace: str, roots: Iterable[Path]) -> OpenedFile:
-    """Read the file that a session names as `recorded`, relative to its `workspace`.
+    """Open the file that a session names as `recorded`, relative to its `workspace`.
 
     Raises `AccessDenied` with status 404 if it is not there, is no regular file, is too large,
     or lies outside all `roots`.
     """
     with _opened(recorded, workspace, roots) as (fd, name):
-        data = _start(fd, ATTACHMENT_BYTES + 1)
-        if len(data) > ATTACHMENT_BYTES:
-            raise AccessDenied(_TOO_LARGE, status=404)
-        return OpenedFile(data, _image_type(data), name)
+        head = _start(fd, DOWNLOAD_CHUNK)
+        return OpenedFile(os.dup(fd), head, os.fstat(fd).st_size, _image_type(head), name)
 
 
 class Look(NamedTuple):

@@ -1,10 +1,11 @@
-"""Files that are not shown but saved: their headers, and a sidecar of any size as a stream."""
+"""Files as they are sent: the headers of those that are saved, and any of them as a stream."""
 
 from __future__ import annotations
 
+import math
 import os
 import urllib.parse
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Final
 
 import anyio.to_thread
@@ -35,17 +36,28 @@ def saved_as(name: str) -> dict[str, str]:
 
 
 class Download(Response):
-    """A file as it is when the download begins, from an open descriptor that is closed then."""
+    """A file from an open descriptor, which is closed when it was sent."""
 
-    def __init__(self, fd: int, *, name: str, media_type: str) -> None:
+    def __init__(
+        self,
+        fd: int,
+        headers: Mapping[str, str],
+        *,
+        media_type: str,
+        head: bytes = b"",
+        most: float = math.inf,
+    ) -> None:
+        """Send up to `most` bytes of the file; `head` are those that were read already."""
         super().__init__(media_type=media_type)
         self._fd = fd
-        self._name = name
+        self._sent_with = headers
+        self._head = head
+        self._most = most
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the file."""
         answer = StreamingResponse(
-            self._pieces(), media_type=self.media_type, headers=saved_as(self._name)
+            self._pieces(), media_type=self.media_type, headers=self._sent_with
         )
         try:
             await answer(scope, receive, send)
@@ -53,7 +65,12 @@ class Download(Response):
             os.close(self._fd)
 
     async def _pieces(self) -> AsyncIterator[bytes]:
-        offset = 0
-        while piece := await anyio.to_thread.run_sync(read_at, self._fd, DOWNLOAD_CHUNK, offset):
+        piece, offset = self._head or await self._piece(0), 0
+        while piece:
             yield piece
             offset += len(piece)
+            piece = await self._piece(offset)
+
+    async def _piece(self, offset: int) -> bytes:
+        size = int(min(DOWNLOAD_CHUNK, self._most - offset))
+        return await anyio.to_thread.run_sync(read_at, self._fd, size, offset) if size > 0 else b""

@@ -157,11 +157,15 @@ async def attachment(request: Request) -> Response:
         if index >= len(named):
             raise AccessDenied("this card names no such file", status=404)
         found = feed.files.open(named[index].path, feed.follower.header.workspace)
-        if found.image_type:
-            only_shown = {"Content-Security-Policy": SANDBOX}
-            return Response(found.data, media_type=found.image_type, headers=only_shown)
-        kind = "application/octet-stream"
-        return Response(found.data, media_type=kind, headers=saved_as(found.name))
+        only_shown = {"Content-Security-Policy": SANDBOX}
+        return Download(
+            found.fd,
+            only_shown if found.image_type else saved_as(found.name),
+            media_type=found.image_type or "application/octet-stream",
+            head=found.head,
+            # No more than the check allowed, however much the file may have grown since.
+            most=found.size,
+        )
 
     try:
         return await hub_of(request).working(feed.ref.id, read)
@@ -195,7 +199,8 @@ async def download(request: Request) -> Response:
     fd = await hub_of(request).working(feed.ref.id, follower.duplicate)
     if fd is None:
         raise HTTPException(404, "The file of this session is not there (yet)")
-    return Download(fd, name=follower.path.name, media_type="application/x-ndjson")
+    headers = saved_as(follower.path.name)
+    return Download(fd, headers, media_type="application/x-ndjson")
 
 
 def not_found(request: Request, reason: str) -> Response:

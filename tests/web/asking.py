@@ -50,8 +50,8 @@ def ask(
     host: str = HOST,
     leaves_at: str = "",
 ) -> Answer:
-    """The answer to one request. A stream is left after its first piece, or, with `leaves_at`
-    "once" or "start", at once or when it has started.
+    """The answer to one request. An event stream is left after its first piece or, with
+    `leaves_at` "once" or "start", at once or when it has started.
     """
     answer = Answer()
     raw_path, _, query = target.partition("?")
@@ -91,7 +91,9 @@ def ask(
                     leaves.set()
             else:
                 answer.body += message.get("body", b"")
-                leaves.set()
+                goes_on = message.get("more_body") and "event-stream" not in str(answer.headers)
+                if not goes_on:
+                    leaves.set()
 
         async def receive() -> Message:
             nonlocal asked

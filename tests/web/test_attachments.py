@@ -11,13 +11,15 @@ import pytest
 
 from presentview import limits
 from presentview.errors import AccessDenied
+from presentview.openfile import read_at
 from presentview.records import Attachment, Header, Kind, Record, Tool
 from presentview.sessions import Roots, session_id
 from presentview.transcript.cards import Part, ToolCard
-from presentview.web import attachments
+from presentview.web import attachments, download
 from presentview.web.app import create_app
 from presentview.web.attachments import (
     Look,
+    OpenedFile,
     SessionFiles,
     attachment_roots,
     open_attachment,
@@ -32,6 +34,15 @@ from tests.web.asking import TOKENS, Answer, ask, assert_sealed
 
 SECRET = b"what lies outside"
 PNG = b"\x89PNG\r\n\x1a\n" + b"pixels"
+
+
+def content_of(found: OpenedFile) -> bytes:
+    with open(found.fd, "rb") as file:
+        file.seek(0)
+        content = file.read()
+    assert content.startswith(found.head)
+    assert len(content) == found.size
+    return content
 
 
 class Disk:
@@ -50,7 +61,7 @@ class Disk:
         (self.workspace / "shot.png").write_bytes(PNG)
 
     def read(self, recorded: str) -> bytes:
-        return open_attachment(recorded, os.fspath(self.workspace), [self.workspace]).data
+        return content_of(open_attachment(recorded, os.fspath(self.workspace), [self.workspace]))
 
 
 @pytest.fixture
@@ -286,7 +297,9 @@ def test_a_look_says_what_opening_would_do(disk: Disk, recorded: str) -> None:
             files.open(recorded, workspace)
         assert caught.value.reason == look.reason
     else:
-        assert bool(files.open(recorded, workspace).image_type) == look.is_image
+        found = files.open(recorded, workspace)
+        content_of(found)
+        assert bool(found.image_type) == look.is_image
 
 
 def test_what_the_person_allows_can_be_looked_at(disk: Disk) -> None:
@@ -386,16 +399,19 @@ def test_a_file_that_is_too_large_is_refused(disk: Disk, monkeypatch: pytest.Mon
     assert "too large" in refused(disk, "sparse.bin")
 
 
+def open_files() -> list[str]:
+    return sorted(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else []
+
+
 def test_nothing_stays_open(disk: Disk) -> None:
     (disk.workspace / "folder").mkdir()
-    before = sorted(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else []
+    before = open_files()
     for recorded in ("shot.png", "folder", "nowhere.png", "folder/nowhere.png", "/etc/passwd"):
         try:
             disk.read(recorded)
         except AccessDenied:
             continue
-    after = sorted(os.listdir("/proc/self/fd")) if before else []
-    assert after == before
+    assert open_files() == before
 
 
 # Which folders count
@@ -543,6 +559,76 @@ def test_anything_else_is_saved_and_never_shown(
     assert answer.body == OTHERS[name]
     assert answer.one("content-type") == "application/octet-stream"
     assert answer.one("content-disposition") == f"attachment; filename*=UTF-8''{name}"
+    assert_sealed(answer, policy=SANDBOX)
+
+
+def test_a_file_is_sent_in_pieces_and_not_kept_open(
+    disk: Disk, show: Callable[..., Shown], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = PNG + b"pixels" * 200_000
+    (disk.workspace / "large.png").write_bytes(data)
+    shown = show("large.png")
+    shown.get(0)
+    before = open_files()
+    asked: list[int] = []
+
+    def read(fd: int, size: int, offset: int) -> bytes:
+        asked.append(size)
+        return read_at(fd, size, offset)
+
+    monkeypatch.setattr(download, "read_at", read)
+    assert shown.get(0).body == data
+    assert max(asked) == limits.DOWNLOAD_CHUNK
+    assert open_files() == before
+
+
+def _grown(path: Path) -> bytes:
+    data = path.read_bytes()
+    with open(path, "ab") as file:
+        file.write(b"more" * limits.MIB)
+    return data
+
+
+def _shortened(path: Path) -> bytes:
+    os.truncate(path, 100_000)
+    return path.read_bytes()
+
+
+def _replaced(disk: Disk, path: Path) -> bytes:
+    data = path.read_bytes()
+    path.unlink()
+    path.symlink_to(disk.outside / "secret.png")
+    return data
+
+
+def _overwritten(path: Path) -> bytes:
+    data = path.read_bytes()
+    evil = b"<script>alert(1)</script>".ljust(len(data))
+    path.write_bytes(evil)
+    # What told that it is an image is what was sent.
+    return data[: limits.DOWNLOAD_CHUNK] + evil[limits.DOWNLOAD_CHUNK :]
+
+
+@pytest.mark.parametrize("what", ["grown", "shortened", "replaced", "overwritten"])
+def test_what_becomes_of_a_file_while_it_is_sent_changes_no_word_of_the_check(
+    disk: Disk, show: Callable[..., Shown], monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    path = disk.workspace / "large.png"
+    path.write_bytes(PNG + b"pixels" * 100_000)
+    shown = show("large.png")
+    real = SessionFiles.open
+    sent: list[bytes] = []
+
+    def opened(files: SessionFiles, recorded: str, workspace: str) -> OpenedFile:
+        found = real(files, recorded, workspace)
+        changes = {"grown": _grown, "shortened": _shortened, "overwritten": _overwritten}
+        sent.append(changes[what](path) if what in changes else _replaced(disk, path))
+        return found
+
+    monkeypatch.setattr(SessionFiles, "open", opened)
+    answer = shown.get(0)
+    assert [answer.body] == sent
+    assert answer.one("content-type") == "image/png"
     assert_sealed(answer, policy=SANDBOX)
 
 
