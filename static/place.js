@@ -1,23 +1,43 @@
 // A tab comes back as it was: which cards are open, which card stood at the top and how far it was
 // scrolled, what was shown and followed, and up to where the reader had seen it. Kept per session
-// in this browser; an address that names a card wins over it.
+// in this browser; an address that names a card wins over it. The list leads to the view of a
+// session that was chosen last: its transcript, its records, …
 "use strict";
 (() => {
+  const keyOf = (session) => `presentview.place.${session}`;
+  const SUFFIX = /^(\/[a-z-]+)?(\?[\w=&-]*)?$/;
+
+  function placeOf(session) {
+    try { return JSON.parse(localStorage.getItem(keyOf(session))) ?? {}; } catch { return {}; }
+  }
+
+  function keep(session, place) {
+    try { localStorage.setItem(keyOf(session), JSON.stringify(place)); } catch { /* full or off */ }
+  }
+
+  // The view of a session that a page is, as its address goes on behind the session's.
+  const chosenView = document.querySelector(".tabs a[aria-current=page]")?.getAttribute("href");
+  const [, viewed, suffix] = chosenView?.match(/^\/s\/(\w+)([^#]*)/) ?? [];
+  if (viewed) addEventListener("pageshow", () => keep(viewed, { ...placeOf(viewed), tab: suffix }));
+
+  function leadToTab({ target }) {
+    const link = target.closest?.("#sessions > li > a");
+    if (!link) return;
+    const listed = link.parentElement.id.slice(1), { tab = "" } = placeOf(listed);
+    link.setAttribute("href", `/s/${listed}${SUFFIX.test(tab) ? tab : ""}`);
+  }
+  for (const event of ["pointerdown", "focusin", "click"]) document.addEventListener(event, leadToTab, true);
+
   const session = document.body.dataset.session;
   const cards = document.getElementById("cards");
   const rows = window.presentview.rows;
   if (!session || !cards) return;
-  const KEY = `presentview.place.${session}`;
   const SAVE_AFTER = 250;
   const MOST_REMEMBERED = 2000;
 
   const details = (card) => card?.querySelector(":scope > details");
 
-  function read() {
-    try { return JSON.parse(localStorage.getItem(KEY)) ?? {}; } catch { return {}; }
-  }
-
-  const before = read();
+  const before = placeOf(session);
   // The cards the reader opened or closed against what the page does by itself.
   const chosen = new Map();
   for (const [ids, open] of [[before.open, true], [before.closed, false]]) {
@@ -37,8 +57,9 @@
       view: location.search,
       follows: window.presentview.isFollowing?.() ?? false,
       seen: Math.max(before.seen ?? 0, window.presentview.newest?.() ?? 0),
+      tab: suffix ?? "",
     };
-    try { localStorage.setItem(KEY, JSON.stringify(place)); } catch { /* full or off */ }
+    keep(session, place);
   }
 
   function saveSoon() { clearTimeout(timer); timer = setTimeout(save, SAVE_AFTER); }

@@ -111,6 +111,38 @@ def test_sessions_are_found_without_scripts(serve: Serve, many: Path, browser: B
     context.close()
 
 
+def test_a_session_opens_in_the_view_that_was_left(serve: Serve, folder: Path, page: Page) -> None:
+    write(folder, "one", "the one", 0)
+    write(folder, "other", "the other", 1000)
+    server = serve(folder)
+    page.goto(server.url())
+    link = page.get_by_role("link", name="the one")
+    link.click()
+    transcript = re.compile(r"/s/\w+$")
+    expect(page).to_have_url(transcript)
+    page.get_by_role("link", name="Raw").click()
+    expect(page.locator(".lines")).to_be_visible()
+    here = page.url.removesuffix("/raw")
+    page.goto(server.url())
+    link.click()
+    expect(page).to_have_url(f"{here}/raw")
+    page.goto(server.url())
+    link.focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{here}/raw")
+    page.goto(f"{here}#c1")
+    expect(page.locator("#c1")).to_be_visible()
+    page.goto(server.url())
+    link.click()
+    expect(page).to_have_url(here)
+    page.get_by_role("link", name="Raw").click()
+    page.goto(server.url())
+    page.get_by_role("link", name="the other").click()
+    expect(page).to_have_url(transcript)
+    page.goto(here)
+    expect(page.locator("#c1")).to_be_visible()
+
+
 def test_sessions_are_read_while_one_looks(serve: Serve, folder: Path, page: Page) -> None:
     for number in range(4):
         write(folder, f"s{number}", f"task {number}", number * 1000, fill=5 * MIB)
