@@ -76,6 +76,7 @@
 
   cards.addEventListener("toggle", ({ target }) => {
     const card = target.parentElement;
+    if (opensAll && target.open && target.matches(".run")) return;
     if (target.matches(".run")) {
       const first = target.querySelector(":scope > .card")?.id;
       if (target.open) chosen.set(`r${first}`, true); else chosen.delete(`r${first}`);

@@ -4,7 +4,10 @@
 (() => {
   const cards = document.getElementById("cards");
   const { rows } = window.presentview;
-  if (!cards || cards.dataset.query || document.body.classList.contains("one")) return;
+  if (!cards || document.body.classList.contains("one")) return;
+  // Whoever filters wants to see each card that is found.
+  const query = new URLSearchParams(cards.dataset.query ?? "");
+  if (["tool", "state", "kind"].some((filter) => query.has(filter))) return;
   const LEAST = 3;
   const NAMES = { read: "read", search: "search", list: "listing", fetch: "fetch", web_search: "web search", shell: "command", image: "image", todo: "to-do" };
   const MANY = { search: "searches", fetch: "fetches", "web search": "web searches" };
@@ -58,7 +61,8 @@
     run.append(summary);
     members[0].before(run);
     run.append(...members);
-    run.open = members.includes(read) || members.some((card) => card.querySelector(":scope > details").open)
+    // Of a turn that is shown alone everything is open.
+    run.open = query.has("focus") || members.includes(read) || members.some((card) => card.querySelector(":scope > details").open)
       || window.presentview.wasOpen?.(`r${members[0].id}`) === true;
     head(run);
   }

@@ -211,6 +211,28 @@ def test_read_only_calls_fold_into_a_line_that_names_them(opened: Page) -> None:
     expect(page.locator("#c3 .out")).to_be_in_viewport()
 
 
+def test_read_only_calls_fold_in_a_depth_and_a_turn_alone_but_not_where_they_are_looked_for(
+    server: Server, session: Path, page: Page
+) -> None:
+    here = page_of(session)
+    run = page.locator(".run")
+    for query, runs in (("depth=tools", 1), ("focus=t1", 1), ("tool=read", 0), ("state=done", 0)):
+        page.goto(server.url(f"{here}?{query}"))
+        settled(page)
+        expect(page.locator("#c2")).to_be_attached()
+        assert (query, run.count()) == (query, runs)
+    page.goto(server.url(f"{here}?depth=tools"))
+    settled(page)
+    expect(page.locator("#c2")).to_be_hidden()
+    # Of a turn alone everything is open, and so is what is folded in it.
+    page.goto(server.url(f"{here}?focus=t1"))
+    settled(page)
+    expect(page.locator("#c2")).to_be_visible()
+    expect(run).to_have_attribute("open", "")
+    run.locator("> summary").click()
+    expect(page.locator("#c2")).to_be_hidden()
+
+
 def record(page: Page, session: Path, *records: Record) -> None:
     """Add to a session that a page shows, and wait until it shows that."""
     with open(session.with_suffix(".present.jsonl"), "ab") as file:
