@@ -16,7 +16,7 @@ import msgspec
 
 from presentview.compact import well_formed
 from presentview.eventlog.wire import W, Wire
-from presentview.loosejson import Member, container, loads, skip_space
+from presentview.loosejson import TOO_DEEP, UNREADABLE, Member, container, loads, skip_space
 from presentview.records import INT64_MAX, INT64_MIN, fields_of
 
 __all__ = ["decode", "fill", "in_usual_case"]
@@ -152,6 +152,8 @@ def _value(kind: _Kind, raw: str) -> Any:
         return raw.encode()
     if raw == "null":
         return None
+    if base is Any:
+        return _anything(raw)
     if kind.many:
         items = container(raw, 0).members if raw.startswith("[") else None
         if items is None:
@@ -165,6 +167,13 @@ def _value(kind: _Kind, raw: str) -> Any:
             raise _MismatchError("an object")
         return fill(base, members)
     return _scalar(base, loads(raw))
+
+
+def _anything(raw: str) -> Any:
+    value = loads(raw)
+    if value is UNREADABLE:
+        raise _MismatchError("JSON")
+    return raw if value is TOO_DEEP else value
 
 
 def _scalar(base: type, value: Any) -> Any:

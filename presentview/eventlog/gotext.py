@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from presentview.compact import go_escapes, json_bytes
 
-__all__ = ["byte_count", "is_data_url", "normalized", "trim"]
+__all__ = ["byte_count", "is_data_url", "normalized", "spelled", "trim"]
 
 # Python counts more characters as white space than Unicode's property, which Go goes by.
 _WHITE: Final = (
@@ -44,7 +44,7 @@ def normalized(raw: bytes) -> str:
     text = raw.decode("utf-8", "replace")
     try:
         value = json.loads(text, parse_int=_float, parse_float=_float, parse_constant=_refused)
-        return go_escapes(_spelled(value).encode()).decode()
+        return go_escapes(spelled(value).encode()).decode()
     except (ValueError, RecursionError):
         return trim(text)
 
@@ -60,14 +60,17 @@ def _refused(constant: str) -> float:
     raise ValueError(constant)
 
 
-def _spelled(value: Any) -> str:
+def spelled(value: Any) -> str:
+    """A parsed JSON value as text: keys sorted, floats as Go spells them. The five characters that
+    Go escapes stay as they are.
+    """
     if isinstance(value, float):
         return _number(value)
     if isinstance(value, list):
-        return "[" + ",".join(map(_spelled, value)) + "]"
+        return "[" + ",".join(map(spelled, value)) + "]"
     if isinstance(value, dict):
         items = sorted(value.items(), key=itemgetter(0))
-        return "{" + ",".join(f"{_spelled(key)}:{_spelled(inner)}" for key, inner in items) + "}"
+        return "{" + ",".join(f"{spelled(key)}:{spelled(inner)}" for key, inner in items) + "}"
     return json_bytes(value).decode()
 
 
