@@ -15,6 +15,11 @@ if TYPE_CHECKING:
         ConfigError,
         HeaderError,
         LineTooLong,
+        LogAmbiguous,
+        LogClosed,
+        LogError,
+        LogExists,
+        LogNotFound,
         PresentviewError,
         RecordError,
         SaveError,
@@ -56,6 +61,11 @@ __all__ = [
     "Kind",
     "LineTooLong",
     "Loaded",
+    "LogAmbiguous",
+    "LogClosed",
+    "LogError",
+    "LogExists",
+    "LogNotFound",
     "Place",
     "PresentviewError",
     "Problem",
@@ -85,7 +95,8 @@ __all__ = [
 
 _EXPORTS: Final = {
     "errors": (
-        *("AccessDenied", "ConfigError", "HeaderError", "LineTooLong", "PresentviewError"),
+        *("AccessDenied", "ConfigError", "HeaderError", "LineTooLong", "LogAmbiguous"),
+        *("LogClosed", "LogError", "LogExists", "LogNotFound", "PresentviewError"),
         *("RecordError", "SaveError", "SaveNotDurable", "SidecarError", "SidecarLocked"),
         "StaleSidecar",
     ),

@@ -9,6 +9,11 @@
     │   └── SidecarLocked       .pid .host .since      another recorder has it open
     ├── SaveError               .path                  not written; what was there is intact
     │   └── SaveNotDurable                             written, but a power cut may undo it
+    ├── LogError                                       a run log cannot be made, found, added to
+    │   ├── LogClosed                                  it has its result already
+    │   ├── LogExists           .path                  another run has this id
+    │   ├── LogNotFound                                no run is meant
+    │   └── LogAmbiguous        .candidates            several runs may be meant
     ├── ConfigError                                    a setting that cannot work, and what can
     └── AccessDenied            .status                a request the web app refuses
 
@@ -25,6 +30,11 @@ __all__ = [
     "ConfigError",
     "HeaderError",
     "LineTooLong",
+    "LogAmbiguous",
+    "LogClosed",
+    "LogError",
+    "LogExists",
+    "LogNotFound",
     "PresentviewError",
     "RecordError",
     "SaveError",
@@ -112,6 +122,34 @@ class SaveError(PresentviewError):
 
 class SaveNotDurable(SaveError):
     """The new file is in place, but its folder could not be synced: a power cut may undo it."""
+
+
+class LogError(PresentviewError):
+    """The log of a run cannot be made, found or added to; the message says why."""
+
+
+class LogClosed(LogError):
+    """The log has its result, or was closed: nothing can be added to it."""
+
+
+class LogExists(LogError):
+    """A run with this id has a log already, at `path`. Nothing was written to it."""
+
+    def __init__(self, *, path: Path) -> None:
+        super().__init__(f"{path}: a run with this id has a log already")
+        self.path = path
+
+
+class LogNotFound(LogError):
+    """No run is what was asked for."""
+
+
+class LogAmbiguous(LogError):
+    """Several runs have an id that begins as was asked for: the `candidates`, newest first."""
+
+    def __init__(self, ref: str, candidates: tuple[str, ...]) -> None:
+        super().__init__(f"{ref!r} may be any of these runs: {', '.join(candidates)}")
+        self.candidates = candidates
 
 
 class ConfigError(PresentviewError):

@@ -26,6 +26,11 @@ STORED_INPUT_BYTES: Final = 8 * KIB  # of a call's input that is no JSON (eventl
 VISION_CHARS: Final = 256  # what an image inside a message counts as (eventlog)
 REPEATED_CALLS: Final = 5  # equal calls in a row worth a warning (eventlog)
 
+# run logs
+RUN_ID_BYTES: Final = 200  # of the id of a run, which names a file (runlog)
+RUNS_A_SECOND: Final = 10_000  # ids that are tried for a run (runlog)
+RUN_TAIL_BYTES: Final = 16 * KIB  # of the end of a log that a list looks for its result in (runlog)
+
 # what a card's face keeps (transcript)
 KEPT_CHARS: Final = 64 * KIB  # of each text in the digest of a long record (digest)
 SUBJECT_CHARS: Final = 200

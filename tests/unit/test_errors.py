@@ -11,6 +11,8 @@ from presentview import errors
 from presentview.errors import (
     AccessDenied,
     HeaderError,
+    LogAmbiguous,
+    LogExists,
     PresentviewError,
     SaveError,
     SidecarLocked,
@@ -28,6 +30,8 @@ EXAMPLES = {
     "StaleSidecar": {"found", "expected"},
     "SidecarLocked": {"pid", "host", "since"},
     "SaveError": {"path"},
+    "LogExists": {"path"},
+    "LogAmbiguous": {"candidates"},
     "AccessDenied": {"status"},
 }
 
@@ -68,6 +72,8 @@ def test_the_attributes_drawn_are_there() -> None:
         StaleSidecar(path=PATH, found=1, expected=2),
         SidecarLocked(path=PATH, pid=1, host="h", since=3),
         SaveError("why", path=PATH),
+        LogExists(path=PATH),
+        LogAmbiguous("r", ("r-2", "r")),
         AccessDenied("why", status=401),
     ]
     for error in examples:
@@ -93,6 +99,8 @@ def test_the_attributes_drawn_are_there() -> None:
             "/x/s: another process is recording into it; close that one first",
         ),
         (SaveError("why", path=PATH), "/x/s: why"),
+        (LogExists(path=PATH), "/x/s: a run with this id has a log already"),
+        (LogAmbiguous("r", ("r-2", "r")), "'r' may be any of these runs: r-2, r"),
         (AccessDenied("why", status=403), "why"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
