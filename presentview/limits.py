@@ -67,7 +67,9 @@ ALL_CARDS: Final = 2_000  # cards on a page that shows everything at once (pages
 OUTLINE_TURNS: Final = 40  # turns of the outline a page holds at a time (outline)
 FIND_QUERY_CHARS: Final = 200  # longer texts are found nowhere (find)
 FIND_HITS: Final = 50  # cards in one answer (find)
-FIND_CHUNK: Final = 32 * KIB  # bytes searched at a time: what a processor keeps close (find)
+FIND_CHUNK: Final = (
+    32 * KIB
+)  # bytes searched at a time: what a processor keeps close (find, runlog)
 FIND_SNIPPET_CHARS: Final = 60  # in front of what was found, twice as many behind it (find)
 MAP_BUCKETS: Final = 200  # stretches of the map of a whole session (overview)
 TIMING_ROWS: Final = 450  # of a waterfall on one page (timetree)

@@ -1,6 +1,6 @@
 """The command `resume-messages`: what a model would be given to go on with a run.
 
-The file is a session event log, told by its content. It is only read.
+The file is a session event log or a run log, told by its content. It is only read.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from presentview.commands import Commands
 from presentview.commands.opening import printable
@@ -20,16 +20,25 @@ from presentview.sidecar import Problem
 
 if TYPE_CHECKING:
     from presentview.eventlog import IndexedMessage
+    from presentview.runlog import Message
 
 __all__ = ["add"]
 
 
 class Resumed(NamedTuple):
-    """The messages that a run goes on with, the ids of the calls in each that nothing answers,
-    and what could not be read of the file.
+    """The messages that a run goes on with, of an event log; the ids of the calls in each that
+    nothing answers, and what could not be read of the file.
     """
 
     messages: list[IndexedMessage]
+    interrupted: list[list[str]]
+    problems: tuple[Problem, ...]
+
+
+class ResumedRun(NamedTuple):
+    """The same of a run log."""
+
+    messages: list[Message]
     interrupted: list[list[str]]
     problems: tuple[Problem, ...]
 
@@ -40,10 +49,10 @@ def add(commands: Commands) -> None:
         "resume-messages",
         help="print what a model would be given to go on with a run",
         description="Print the messages that would seed a resumed run: what the last compaction "
-        "left and what followed. Calls without a result are marked as interrupted. The file is "
-        "never written to. Exit code 1 if a part of it could not be read.",
+        "or reset left and what followed. Calls without a result are marked as interrupted. The "
+        "file is never written to. Exit code 1 if a part of it could not be read.",
     )
-    resume.add_argument("file", metavar="FILE", type=Path, help="a session event log")
+    resume.add_argument("file", metavar="FILE", type=Path, help="a session event log or a run log")
     resume.add_argument("--json", action="store_true", help="print them as one JSON document")
     resume.add_argument(
         "--repair",
@@ -66,11 +75,21 @@ def _run(options: argparse.Namespace) -> int:
     return 1 if resumed.problems else 0
 
 
-def _resumed(path: Path, *, repair: bool) -> Resumed:
-    from presentview.eventlog import answered, index_messages, is_event_log, load, unanswered
+def _resumed(path: Path, *, repair: bool) -> Resumed | ResumedRun:
+    from presentview.eventlog import is_event_log
+    from presentview.runlog import is_run_log
 
-    if not is_event_log(_head(path)):
-        raise PresentviewError(f"{path}: is no session event log")
+    head = _head(path)
+    if is_event_log(head):
+        return _of_events(path, repair=repair)
+    if is_run_log(head):
+        return _of_run(path, repair=repair)
+    raise PresentviewError(f"{path}: is no session event log, nor a run log")
+
+
+def _of_events(path: Path, *, repair: bool) -> Resumed:
+    from presentview.eventlog import answered, index_messages, load, unanswered
+
     events, problems = load(path)
     messages = index_messages(events)
     if repair:
@@ -79,6 +98,20 @@ def _resumed(path: Path, *, repair: bool) -> Resumed:
     for number, call in unanswered([each.message for each in messages]):
         interrupted[number].append(call.id)
     return Resumed(messages, interrupted, problems)
+
+
+def _of_run(path: Path, *, repair: bool) -> ResumedRun:
+    from presentview.runlog import answered, load, unanswered
+
+    session = load(path)
+    messages = session.agent_messages()
+    if repair:
+        messages = answered(messages)
+    interrupted: list[list[str]] = [[] for _ in messages]
+    for number in unanswered(messages):
+        activity = messages[number].activity
+        interrupted[number] += () if activity is None else (activity.id,)
+    return ResumedRun(messages, interrupted, session.problems)
 
 
 def _head(path: Path) -> bytes:
@@ -92,14 +125,32 @@ def _head(path: Path) -> bytes:
         raise SidecarError(f"cannot be read: {error.strerror}", path=path) from error
 
 
-def _document(resumed: Resumed) -> bytes:
+def _document(resumed: Resumed | ResumedRun) -> bytes:
     """`{"messages": […], "problems": […]}`; each message stands as it does in the file."""
     import orjson
 
-    from presentview.eventlog.wire import encode
     from presentview.units import path_text
 
-    messages = [
+    problems = [
+        {"path": path_text(p.path), "line": p.line, "offset": p.offset, "reason": p.reason}
+        for p in resumed.problems
+    ]
+    return orjson.dumps({"messages": _messages(resumed), "problems": problems})
+
+
+def _messages(resumed: Resumed | ResumedRun) -> list[dict[str, Any]]:
+    import orjson
+
+    if isinstance(resumed, ResumedRun):
+        from presentview.runlog.records import encode as encode_part
+
+        return [
+            {"interrupted": interrupted, "message": orjson.Fragment(bytes(encode_part(each)))}
+            for each, interrupted in zip(resumed.messages, resumed.interrupted, strict=True)
+        ]
+    from presentview.eventlog.wire import encode
+
+    return [
         {
             "seq": each.seq,
             "turn_start": each.is_turn_start,
@@ -109,14 +160,15 @@ def _document(resumed: Resumed) -> bytes:
         }
         for each, interrupted in zip(resumed.messages, resumed.interrupted, strict=True)
     ]
-    problems = [
-        {"path": path_text(p.path), "line": p.line, "offset": p.offset, "reason": p.reason}
-        for p in resumed.problems
-    ]
-    return orjson.dumps({"messages": messages, "problems": problems})
 
 
-def _lines(resumed: Resumed) -> Iterator[str]:
+def _lines(resumed: Resumed | ResumedRun) -> Iterator[str]:
+    if isinstance(resumed, ResumedRun):
+        from presentview.commands.runs import message_lines
+
+        for said, ids in zip(resumed.messages, resumed.interrupted, strict=True):
+            yield from message_lines(said, interrupted=bool(ids))
+        return
     from presentview.terminal import excerpt
 
     for each, interrupted in zip(resumed.messages, resumed.interrupted, strict=True):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from presentview.errors import LogError, PresentviewError
-from presentview.limits import READ_CHUNK, RUN_TAIL_BYTES
+from presentview.limits import FIND_CHUNK, RUN_TAIL_BYTES
 from presentview.openfile import OpenFile
 from presentview.runlog import times
 from presentview.runlog.naming import SUFFIX, id_of
@@ -212,7 +212,7 @@ def _may_end(opened: OpenFile) -> bool:
     """Whether any record of the file may be a result."""
     overlap = max(map(len, _ENDINGS))
     offset, before = 0, b""
-    while chunk := opened.read(offset, READ_CHUNK):
+    while chunk := opened.read(offset, FIND_CHUNK):
         offset += len(chunk)
         chunk = before + chunk
         if _says_result(chunk) or any(mark in chunk for mark in _ENDINGS[1:]):

@@ -54,7 +54,7 @@ def ids(folder: Path) -> list[str]:
 @given(
     st.lists(st.sampled_from((*LINES, *ODD)), max_size=8),
     st.sampled_from([40, 300, limits.RUN_TAIL_BYTES]),
-    st.sampled_from([16, 64, limits.READ_CHUNK]),
+    st.sampled_from([16, 64, limits.FIND_CHUNK]),
     st.integers(0, 60),
     st.booleans(),
 )
@@ -66,7 +66,7 @@ def test_a_list_says_what_loading_says(
         content = content.replace(b'"text":"ok"', b'"text":"%s"' % (b"x" * 500))
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(listing_module, "RUN_TAIL_BYTES", tail)
-        patch.setattr(listing_module, "READ_CHUNK", chunk)
+        patch.setattr(listing_module, "FIND_CHUNK", chunk)
         path = Path(folder, "run.jsonl")
         path.write_bytes(content[: len(content) - cut])
         assert list_runs(folder) == [entry_of(path, load(path))]
