@@ -32,6 +32,7 @@ _NUMBER: Final = re.compile(r"[0-9]{8}-[0-9]{6}-([0-9]{1,9})", re.ASCII)
 # Without one of these no record of a file is a result: how its kind is spelled, or the letters
 # of it that an escape may stand for.
 _ENDINGS: Final = (b'"result"', rb"\u006", rb"\u007")
+_ESCAPE: Final = rb"\u00"
 
 
 class Entry(NamedTuple):
@@ -215,7 +216,9 @@ def _may_end(opened: OpenFile) -> bool:
     while chunk := opened.read(offset, FIND_CHUNK):
         offset += len(chunk)
         chunk = before + chunk
-        if _says_result(chunk) or any(mark in chunk for mark in _ENDINGS[1:]):
+        if _says_result(chunk):
+            return True
+        if _ESCAPE in chunk and any(mark in chunk for mark in _ENDINGS[1:]):
             return True
         before = chunk[-overlap:]
     return False

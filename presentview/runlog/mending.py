@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from presentview.eventlog.decoding import fill
 from presentview.eventlog.gotext import trim
-from presentview.loosejson import Member
+from presentview.loosejson import Member, loads
 from presentview.objects import Found, Shape, find_objects
 from presentview.pieces import Flaw
 from presentview.runlog import times
@@ -34,7 +35,27 @@ def _record_of(members: list[Member], flaws: list[Flaw]) -> Record:
         at = next(member for member in reversed(members) if member.key.lower() == "at")
         refuse("at", at, "a time")
         record = msgspec.structs.replace(record, stamp="")
+    activity = record.message.activity if record.message is not None else None
+    if activity is not None:
+        said = next(m for m in reversed(members) if m.key.lower() == "message")
+        flaws += (Flaw(said.at, why) for why in _no_numbers(said.raw, activity.result))
     return record
+
+
+def _no_numbers(raw: str, result: Any) -> Iterator[str]:
+    """What in `raw`, which holds `result`, JSON has no word for or no float can be."""
+    constants: list[str] = []
+    loads(raw, constants)
+    if constants:
+        yield f"message: {constants[0]} is no JSON; read as null"
+    values = [result]
+    while values:
+        value = values.pop()
+        if isinstance(value, dict | list):
+            values += value.values() if isinstance(value, dict) else value
+        elif isinstance(value, float) and math.isinf(value):
+            yield "message: a number too large to be written again"
+            return
 
 
 # Nested objects begin with a kind too, but only a record goes on with its time.

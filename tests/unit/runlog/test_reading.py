@@ -173,6 +173,13 @@ def test_a_result_is_spelled_as_go_spells_it(value: object, text: str) -> None:
     assert json.loads(line)["message"]["activity"]["result"] == json.loads(text)
 
 
+@pytest.mark.parametrize("value", ["NaN", "1e400", '{"a":[-1e999]}', '[{"a":Infinity}]'])
+def test_a_number_that_json_does_not_have_is_a_problem(value: str) -> None:
+    answer = b'{"kind":"response","result":%s}' % value.encode()
+    found = session(b'{"kind":"message","message":{"type":"activity","activity":%s}}' % answer)
+    assert len(found.messages) == len(found.problems) == 1
+
+
 def test_a_result_nested_too_deep_is_kept_as_text() -> None:
     line = SAID.replace(b'"a"}', b'"","activity":{"kind":"response","result":%s}}' % (
         b"[" * 9_000 + b"]" * 9_000
