@@ -32,6 +32,12 @@ STORY = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal of a known width."""
+    monkeypatch.setenv("COLUMNS", "110")
+
+
 def run(folder: Path, records: list[Record], *options: str) -> int:
     return main(["timings", str(write_session(folder, records)), *options])
 
