@@ -78,7 +78,7 @@ def _typed(field: Any, member: Member, flaws: list[Flaw], path: str) -> Any:
         return _collab(member, flaws)
     if member.raw == "null":
         return None
-    if field.name == "attachments":
+    if field.name in ("attachments", "images"):
         return _attachments(member, flaws, path)
     nested = _struct_in(field.type)
     if nested is not None:

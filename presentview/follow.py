@@ -19,7 +19,7 @@ import threading
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from presentview import lock
 from presentview.errors import SidecarError
@@ -98,6 +98,16 @@ class Follower:
         return self._found.path
 
     @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files that are read, the one at `path` first."""
+        return (self.path,)
+
+    @property
+    def note(self) -> str:
+        """What a person should know of how the session was read; mostly nothing."""
+        return ""
+
+    @property
     def header(self) -> Header:
         """The file's header, an empty one where there is none."""
         return self._file.header
@@ -132,6 +142,12 @@ class Follower:
         except OSError:
             return Found(present_path(self.session_path))
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """Let the file go."""
         with self.reading:
@@ -149,13 +165,25 @@ class Follower:
             self.problem = ""
             self._found = self._find()
             try:
-                found = os.stat(self.path)
+                found = self._stat()
             except (FileNotFoundError, NotADirectoryError):
                 return self._tallied(self._gone())
             except OSError as error:
                 self.problem = _unreadable(error)
                 return Update(What.SAME)
             return self._tallied(self._look_at(found))
+
+    def _stat(self) -> os.stat_result:
+        """The file that is folded, as it is now. Raises `OSError`."""
+        return os.stat(self.path)
+
+    def _open(self) -> OpenFile:
+        """The file that is folded, opened anew. Raises `OSError`."""
+        return OpenFile(self.path)
+
+    def _is_alive(self) -> bool:
+        """Whether somebody is writing what is followed."""
+        return lock.is_alive(self.path, writer=self.header.writer)
 
     def _tallied(self, update: Update) -> Update:
         """Keep the figures in step with the transcript."""
@@ -167,7 +195,7 @@ class Follower:
 
     def _look_at(self, found: os.stat_result) -> Update:
         was_alive, writer = self.alive, self.header.writer
-        self.alive = lock.is_alive(self.path, writer=writer)
+        self.alive = self._is_alive()
         try:
             update = self._read(found, flipped=self.alive != was_alive)
         except SidecarError as error:
@@ -178,7 +206,7 @@ class Follower:
             update = Update(What.SAME)
         if update.what is not What.RESET and self.header.writer != writer:
             # Only the header tells how this writer shows that it lives.
-            self.alive = lock.is_alive(self.path, writer=self.header.writer)
+            self.alive = self._is_alive()
         if self.alive != was_alive and update.what is not What.RESET:
             return Update(What.GREW, (*update.changes, *self._all_unfinished()))
         return update
@@ -209,12 +237,16 @@ class Follower:
             update = self._start_over(file.opened) if changes is None else _grown(changes)
         else:
             update = self._other_file()
-        self.changed_at = found.st_mtime_ns // 1_000_000
-        self.size = found.st_size
+        self._note(found)
         return update
 
+    def _note(self, found: os.stat_result, /) -> None:
+        """Keep when the file was written and how large it is."""
+        self.changed_at = found.st_mtime_ns // 1_000_000
+        self.size = found.st_size
+
     def _other_file(self) -> Update:
-        opened = OpenFile(self.path)
+        opened = self._open()
         try:
             changes = self._file.go_on_in(opened, alive=self.alive)
         except BaseException:
@@ -236,7 +268,7 @@ class Follower:
             old.close()
         self._file = file
         self.exists = True
-        self.alive = lock.is_alive(self.path, writer=self.header.writer)
+        self.alive = self._is_alive()
         return Update(What.RESET)
 
     @contextlib.contextmanager
@@ -264,9 +296,13 @@ class Follower:
             except FileNotFoundError:
                 return b""
 
+    def original(self, file: int = 0) -> int | None:
+        """A descriptor of a file of `paths`, to be closed by the caller; None if there is none."""
+        return None if file else self.duplicate()
+
     def duplicate(self) -> int | None:
-        """A descriptor of the file as it is now, to be closed by the caller; None if there is
-        no file.
+        """A descriptor of the file whose records are shown, as it is now, to be closed by the
+        caller; None if there is no file.
         """
         with self._held() as file:
             try:
@@ -274,11 +310,15 @@ class Follower:
             except FileNotFoundError:
                 return None
 
-    def lines(self, first: int, count: int, most: int) -> list[Line]:
-        """Up to `count` lines of the file from line `first` (from 1), of each `most` bytes."""
-        with self._held() as file:
+    def lines(self, first: int, count: int, most: int, file: int = 0) -> list[Line]:
+        """Up to `count` lines of a file of `paths` from line `first` (from 1), of each `most`
+        bytes.
+        """
+        if file:
+            return []
+        with self._held() as held:
             try:
-                return file.lines(first, count, most)
+                return held.lines(first, count, most)
             except FileNotFoundError:
                 return []
 

@@ -195,7 +195,8 @@ class Record(_Wire, frozen=True):
     """One presentation event: one line of a sidecar.
 
     Only the fields that mean something for `kind` are filled. `at` (unix ms, 0: not recorded)
-    is an extension and always the last key. `extra` holds the keys this version does not know.
+    and the `images` of a prompt are extensions, `at` always the last key. `extra` holds the keys
+    this version does not know.
     """
 
     kind: str
@@ -207,6 +208,7 @@ class Record(_Wire, frozen=True):
     compaction: Compaction | None = None
     collab: Collab = None
     retry: Retry | None = None
+    images: tuple[Attachment, ...] = ()
     at: Int64 = 0
     extra: Extra | None = None
 
@@ -303,7 +305,7 @@ def _is_default(value: object, default: object) -> bool:
 def _value(name: str, value: Any) -> str:
     if isinstance(value, _Wire):
         return "{" + ",".join(_members(value)) + "}"
-    if name == "attachments":
+    if name in ("attachments", "images"):
         return "[" + ",".join(_value("", item) for item in value) + "]"
     if name == "collab":
         return text_of(value)

@@ -1,4 +1,4 @@
-"""Which sessions there are: sidecars in folders, and the ids by which pages name them.
+"""Which sessions there are: sidecars and agents' logs in folders, and the ids that name them.
 
 A session is known by its own path, whether or not its file exists: both names of its sidecar
 and a later session file share one id, and the id is the same in every run. Ids are looked up,
@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from presentview.errors import ConfigError
-from presentview.sidecar import SUFFIX, session_path_of
+from presentview.sessionfiles import source_of
+from presentview.sidecar import SESSION_SUFFIX, SUFFIX, session_path_of
 
 __all__ = ["Roots", "SessionRef", "find_sessions", "session_id"]
 
@@ -81,31 +82,33 @@ def find_sessions(roots: Roots) -> dict[str, SessionRef]:
         found[ref.id] = ref
     for folder in roots.folders:
         # Below it no linked folder is entered: what is found is resolved as the folder is.
-        for sidecar in _sidecars(os.fspath(folder.resolve()), 0):
-            ref = _ref_of(sidecar)
+        for file in _session_files(os.fspath(folder.resolve()), 0):
+            ref = _ref_of(file)
             found.setdefault(ref.id, ref)
     return found
 
 
 @lru_cache(_REMEMBERED)
-def _ref_of(sidecar: str) -> SessionRef:
-    """The session of a sidecar whose folder is resolved. Remembered: the list asks often."""
-    path = session_path_of(Path(sidecar))
+def _ref_of(file: str) -> SessionRef:
+    """The session of a file whose folder is resolved. Remembered: the list asks often."""
+    path = session_path_of(Path(file))
     return SessionRef(_id_of(path), path)
 
 
-def _sidecars(folder: str, depth: int) -> Iterator[str]:
+def _session_files(folder: str, depth: int) -> Iterator[str]:
+    """The sidecars and the agents' own logs below a folder."""
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:
         return
     for entry in entries:
         name = entry.name
-        if name.endswith(SUFFIX) and name != SUFFIX and not name.startswith("."):
-            if _is_file(entry):
+        if name.endswith(SESSION_SUFFIX) and not name.startswith("."):
+            is_sidecar = name.endswith(SUFFIX) and name != SUFFIX
+            if _is_file(entry) and (is_sidecar or source_of(entry.path) is not None):
                 yield entry.path
         elif depth < _DEEPEST and not _is_skipped(name) and _is_folder(entry):
-            yield from _sidecars(entry.path, depth + 1)
+            yield from _session_files(entry.path, depth + 1)
 
 
 def _is_skipped(name: str) -> bool:

@@ -25,6 +25,7 @@ __all__ = [
     "Entry",
     "Found",
     "Loaded",
+    "Lying",
     "Problem",
     "ReadLong",
     "Scan",
@@ -80,6 +81,15 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
 
     record: Record
     raw: bytes | None = None
+
+
+class Lying(NamedTuple):
+    """A record and where it lies: byte `offset` from 0, `length` in bytes, `line` from 1."""
+
+    record: Record
+    offset: int
+    length: int
+    line: int
 
 
 class Found(NamedTuple):
@@ -232,7 +242,8 @@ class Scan:
             longest = limits.LONG_LINE_BYTES
             lines = iter(partial(file.readline, longest + 1), b"")
         elif size > limits.LINE_BYTES or self._overlong is not None:
-            self._feed_carefully(file, apply, alive=alive)
+            for lying in self.records(file, alive=alive):
+                apply(*lying)
             return
         offset, line = self.offset, self.line
         for raw in lines:
@@ -281,10 +292,18 @@ class Scan:
         self._tail = []
         self.pending = False
 
-    def _feed_carefully(self, file: BinaryIO, apply: Apply, *, alive: bool) -> None:
-        """`feed` for a file that may hold a line too long to be read."""
+    def records(self, file: BinaryIO, *, alive: bool = False) -> Iterator[Lying]:
+        """Read on to the end of `file`, one record at a time; see `feed`.
+
+        Whoever stops before the end can go on with another call.
+        """
+        file.seek(self.offset)
+        self._begin()
         while raw := self._next_line(file):
-            self._feed_line(raw, apply, alive=alive)
+            offset, line = self.offset, self.line
+            for piece in self._take_pieces(raw, alive=alive):
+                record = cast("Record", piece.item)
+                yield Lying(record, offset + piece.offset, piece.length, line)
 
     def _next_line(self, file: BinaryIO) -> bytes:
         """The next line that is not too long, b"" at the end of `file`."""

@@ -24,7 +24,7 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    follower = opened(options.file)
-    for problem in follower.problems:
-        print(printable(str(problem)))
-    return 1 if follower.problems else 0
+    with opened(options.file) as follower:
+        for problem in follower.problems:
+            print(printable(str(problem)))
+        return 1 if follower.problems else 0

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from presentview.errors import PresentviewError
 from presentview.follow import Follower
+from presentview.sessionfiles import follow
 from presentview.sidecar import session_path_of
 
 __all__ = ["opened", "printable"]
@@ -18,9 +19,10 @@ def opened(path: Path) -> Follower:
     """
     if not path.exists() and not path.name.endswith(".jsonl"):
         raise PresentviewError(f"{path}: there is no such file")
-    follower = Follower(session_path_of(path), sidecar=path if _is_sidecar(path) else None)
+    follower = Follower(session_path_of(path), sidecar=path) if _is_sidecar(path) else follow(path)
     follower.refresh()
     if not follower.exists:
+        follower.close()
         raise PresentviewError(follower.problem or f"{follower.path}: there is no such sidecar")
     return follower
 

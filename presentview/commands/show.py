@@ -26,16 +26,16 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    follower = opened(options.file)
-    if options.json:
-        from presentview.document import document_json
+    with opened(options.file) as follower:
+        if options.json:
+            from presentview.document import document_json
 
-        sys.stdout.buffer.write(document_json(follower) + b"\n")
-    else:
-        from presentview.terminal import show_lines
+            sys.stdout.buffer.write(document_json(follower) + b"\n")
+        else:
+            from presentview.terminal import show_lines
 
-        for line in show_lines(follower):
-            print(line)
-    for problem in follower.problems:
-        print(printable(str(problem)), file=sys.stderr)
-    return 1 if follower.problems else 0
+            for line in show_lines(follower):
+                print(line)
+        for problem in follower.problems:
+            print(printable(str(problem)), file=sys.stderr)
+        return 1 if follower.problems else 0

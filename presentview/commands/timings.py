@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -74,7 +74,7 @@ def _moment(text: str) -> int:
 def _run(options: argparse.Namespace) -> int:
     paths = [path for path in (options.file, options.other) if path is not None]
     with ExitStack() as stack:
-        followers = [stack.enter_context(closing(opened(path))) for path in paths]
+        followers = [stack.enter_context(opened(path)) for path in paths]
         if options.otlp_endpoint is not None:
             _send(followers, options)
         elif len(followers) > 1:

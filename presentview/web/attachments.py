@@ -29,6 +29,7 @@ __all__ = [
     "OpenedFile",
     "SessionFiles",
     "attachment_roots",
+    "image_type_of",
     "open_attachment",
 ]
 
@@ -98,7 +99,7 @@ def open_attachment(recorded: str, workspace: str, roots: Iterable[Path]) -> Ope
     """
     with _opened(recorded, workspace, roots) as (fd, name):
         head = _start(fd, DOWNLOAD_CHUNK)
-        return OpenedFile(os.dup(fd), head, os.fstat(fd).st_size, _image_type(head), name)
+        return OpenedFile(os.dup(fd), head, os.fstat(fd).st_size, image_type_of(head), name)
 
 
 class Look(NamedTuple):
@@ -142,7 +143,7 @@ class SessionFiles:
         def look(recorded: str) -> Look:
             try:
                 with _opened(recorded, base, roots()) as (fd, _):
-                    return Look(is_image=bool(_image_type(_start(fd, _MAGIC_BYTES))))
+                    return Look(is_image=bool(image_type_of(_start(fd, _MAGIC_BYTES))))
             except AccessDenied as error:
                 return Look(reason=error.reason)
 
@@ -208,7 +209,8 @@ def _open_below(root: Path, parts: tuple[str, ...]) -> int:
     return fd
 
 
-def _image_type(data: bytes) -> str:
+def image_type_of(data: bytes) -> str:
+    """The media type of an image that begins with `data`; empty for anything else."""
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
     return next((kind for magic, kind in _IMAGES if data.startswith(magic)), "")

@@ -19,6 +19,7 @@ from presentview.transcript.export import ReadPart, call_texts, part_text
 from presentview.transcript.todos import Todo, read_todos
 from presentview.web.allowance import Allowance, cut_diff
 from presentview.web.attachments import LookAt
+from presentview.web.embedded import embedded_image, is_embedded
 from presentview.web.render.diffs import parse_diff
 from presentview.web.templating import render
 
@@ -28,6 +29,7 @@ PROSE: Final = frozenset({"agent", "web_search", "fetch"})
 """The kinds of tool cards whose output is Markdown, not what a terminal shows."""
 
 _PLAIN: Final = frozenset({"paused", "resumed", "retry", "usage"})
+_ELSEWHERE: Final = "on another machine; never fetched"
 _IMAGE_NAMES: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 
 
@@ -102,7 +104,15 @@ def body_of(card: Card, read: ReadPart, raw: str = "", look: LookAt | None = Non
     if card.kind == "unknown":
         return Body("body/_unknown.html", card, text=raw)
     text = part_text(card, read)
-    return Body("body/_text.html", card, text=text[:PREVIEW_BYTES], cut=_over(text))
+    images = record.images if record is not None else ()
+    return Body(
+        "body/_text.html",
+        card,
+        text=text[:PREVIEW_BYTES],
+        cut=_over(text),
+        files=tuple(_image(image, n, look) for n, image in enumerate(images[:FILES_SHOWN], 1)),
+        more_files=max(0, len(images) - FILES_SHOWN),
+    )
 
 
 def full_text(card: Card, read: ReadPart, raw: str = "") -> str:
@@ -191,6 +201,17 @@ def _named_file(file: Attachment, look: LookAt | None) -> NamedFile:
     found = look(file.path)
     reason = found.reason or ("not an image" if expected and not found.is_image else "")
     return NamedFile(path, found.is_image, bool(found.reason), reason)
+
+
+def _image(image: Attachment, number: int, look: LookAt | None) -> NamedFile:
+    """An image of a prompt: one in the session itself, a file, or an address."""
+    if is_embedded(image.path):
+        is_image = embedded_image(image.path, whole=False) is not None
+        reason = "" if is_image else "no image that can be shown"
+        return NamedFile(f"image {number}", is_image, not is_image, reason)
+    if "://" in image.path:
+        return NamedFile(image.path[:SUBJECT_CHARS], is_missing=True, reason=_ELSEWHERE)
+    return _named_file(image, look)
 
 
 @lru_cache(maxsize=256)

@@ -15,8 +15,9 @@ from typing import Any, Final
 import msgspec
 from markupsafe import Markup
 
-from presentview.follow import Follower, What
+from presentview.follow import What
 from presentview.limits import DOM_DEPTH, PATCH_LOG
+from presentview.sessionfiles import Parts, follow, parts_of
 from presentview.sessions import SessionRef
 from presentview.transcript.cards import Card, Change
 from presentview.transcript.fold import Transcript
@@ -114,14 +115,21 @@ class Feed:
         read `apart`.
         """
         self.ref = ref
-        self.follower = Follower(ref.path, read_long=apart.pieces if apart else None)
-        self.files = SessionFiles(self.follower.session_path, allowed)
-        self.reader = Reader(self.follower, self.files, apart)
-        self.renderer = CardRenderer(self.follower, ref.id, self.reader)
+        self.files = SessionFiles(ref.path, allowed)
+        self._apart = apart
+        self._follow(parts_of(ref.path))
         self.log = BatchLog(epoch)
         self._rows = Rows()
         # What a page at the log's position shows beside the cards; None while there is no page.
         self._regions: dict[str, Markup] | None = None
+
+    def _follow(self, parts: Parts) -> None:
+        """Follow the session's files anew: there are others than before."""
+        self._parts = parts
+        read_long = self._apart.pieces if self._apart else None
+        self.follower = follow(self.ref.path, parts, read_long=read_long)
+        self.reader = Reader(self.follower, self.files, self._apart)
+        self.renderer = CardRenderer(self.follower, self.ref.id, self.reader)
 
     @property
     def transcript(self) -> Transcript:
@@ -139,10 +147,15 @@ class Feed:
 
     def look(self) -> Batch | None:
         """Read on in the file and return the changes to the page, None if there are none."""
+        parts = parts_of(self.ref.path)
+        changed = parts != self._parts
+        if changed:
+            self.follower.close()
+            self._follow(parts)
         follower = self.follower
         with follower.reading:
             update = follower.refresh()
-            is_another = update.what in (What.RESET, What.GONE)
+            is_another = changed or update.what in (What.RESET, What.GONE)
             if is_another:
                 self._rows.reset()
             elif update.changes:
@@ -175,12 +188,15 @@ class Feed:
         """The notes about the file: what could not be read, and what is waited for."""
         follower = self.follower
         notes = [] if follower.exists else [f"Waiting for {path_text(follower.path)}"]
+        notes += [follower.note] if follower.note else []
         problems = follower.problems
+        files = {path: number for number, path in enumerate(follower.paths)}
         return render(
             "_problems.html",
             notes=notes,
             problems=problems[:PROBLEMS_SHOWN],
             problem_count=len(problems),
+            files=files,
             session=self.ref.id,
         ).strip()
 

@@ -15,6 +15,7 @@ from markupsafe import Markup
 from presentview import lock
 from presentview.follow import Follower
 from presentview.limits import LISTING_READ_BYTES, PAGE_ROWS, ROWS_FOLLOWED
+from presentview.sessionfiles import follow, parts_of, source_of
 from presentview.sessions import Roots, SessionRef, find_sessions
 from presentview.sidecar import SUFFIX, present_path
 from presentview.web.apart import Apart
@@ -187,7 +188,11 @@ class Listing:
 
     def _read(self, found: _Stale) -> None:
         ref = found.ref
-        follower = self._followers.pop(ref.id, None) or self._follower(ref)
+        follower = self._followers.pop(ref.id, None)
+        if follower is not None and follower.paths != parts_of(ref.path).paths:
+            follower.close()
+            follower = None
+        follower = follower or self._follower(ref)
         follower.refresh()
         summary = summary_of(follower)
         row = row_of(ref.id, ref.path, follower.header, summary, follower.changed_at)
@@ -201,7 +206,7 @@ class Listing:
             self._drop(next(iter(self._followers)))
 
     def _follower(self, ref: SessionRef) -> Follower:
-        return Follower(ref.path, read_long=self._apart.pieces if self._apart else None)
+        return follow(ref.path, read_long=self._apart.pieces if self._apart else None)
 
     # what a page shows
 
@@ -260,13 +265,37 @@ def _fragment(name: str, values: Mapping[str, Any]) -> Markup:
 
 
 def _stamp(ref: SessionRef, writer: str) -> _Stamp:
+    """What a session's files are like now, its own log among them where it is read."""
     session = os.fspath(ref.path)
     # The documented name, and where there is no such file the Go program's.
-    for path in (present_path(session), session + SUFFIX):
-        try:
-            found = os.stat(path)
-        except OSError:
-            continue
-        alive = lock.is_alive(path, writer=writer)
-        return _Stamp(path, found.st_size, found.st_mtime_ns, found.st_ino, alive)
-    return _Stamp(session, -1, 0, 0, False)
+    sidecar = next((found for path in _sidecars(session) if (found := _found(path))), None)
+    own = _found(session) if source_of(session) is not None else None
+    first = sidecar or own
+    if first is None:
+        return _Stamp(session, -1, 0, 0, False)
+    alive = lock.is_alive(first.path, writer=writer)
+    stat = first.stat
+    size, changed, identity = stat.st_size, stat.st_mtime_ns, stat.st_ino
+    if sidecar is not None and own is not None:
+        size += own.stat.st_size
+        changed = max(changed, own.stat.st_mtime_ns)
+        identity ^= own.stat.st_ino
+    return _Stamp(first.path, size, changed, identity, alive)
+
+
+class _File(NamedTuple):
+    """A file that is there."""
+
+    path: str
+    stat: os.stat_result
+
+
+def _sidecars(session: str) -> tuple[str, str]:
+    return present_path(session), session + SUFFIX
+
+
+def _found(path: str) -> _File | None:
+    try:
+        return _File(path, os.stat(path))
+    except OSError:
+        return None

@@ -13,6 +13,7 @@ from presentview.units import path_text
 from presentview.web.asking import card_of, feed_of, hub_of
 from presentview.web.band import beside
 from presentview.web.download import SANDBOX, Download, saved_as
+from presentview.web.embedded import embedded_image, is_embedded
 from presentview.web.faces import face_of
 from presentview.web.hub import LIST
 from presentview.web.numbers import number_of
@@ -156,8 +157,14 @@ async def attachment(request: Request) -> Response:
         named = feed.reader.attachments(card_of(feed, request))
         if index >= len(named):
             raise AccessDenied("this card names no such file", status=404)
-        found = feed.files.open(named[index].path, feed.follower.header.workspace)
+        path = named[index].path
         only_shown = {"Content-Security-Policy": SANDBOX}
+        if is_embedded(path):
+            image = embedded_image(path)
+            if image is None:
+                raise AccessDenied("this is no image that can be shown", status=404)
+            return Response(image.content, headers=only_shown, media_type=image.media_type)
+        found = feed.files.open(path, feed.follower.header.workspace)
         return Download(
             found.fd,
             only_shown if found.image_type else saved_as(found.name),
@@ -174,13 +181,14 @@ async def attachment(request: Request) -> Response:
 
 
 async def raw(request: Request) -> Response:
-    """`/s/<id>/raw?line=<n>`: every record as it stands in the file, with its line."""
+    """`/s/<id>/raw?line=<n>&file=<n>`: every record as it stands in its file, with its line."""
     feed = await feed_of(request)
+    file = number_of(request.query_params, "file", 0)
     first = max(1, number_of(request.query_params, "line", 1))
 
     def draw() -> str:
         with feed.follower.reading:
-            context = raw_context(feed.follower, first)
+            context = raw_context(feed.follower, first, file)
             return render(
                 "raw.html",
                 session=feed.ref.id,
@@ -193,13 +201,14 @@ async def raw(request: Request) -> Response:
 
 
 async def download(request: Request) -> Response:
-    """`/s/<id>/file`: the sidecar itself."""
+    """`/s/<id>/file?file=<n>`: a file of the session itself, the first without a number."""
     feed = await feed_of(request)
     follower = feed.follower
-    fd = await hub_of(request).working(feed.ref.id, follower.duplicate)
+    file = number_of(request.query_params, "file", 0)
+    fd = await hub_of(request).working(feed.ref.id, lambda: follower.original(file))
     if fd is None:
         raise HTTPException(404, "The file of this session is not there (yet)")
-    headers = saved_as(follower.path.name)
+    headers = saved_as(follower.paths[file].name)
     return Download(fd, headers, media_type="application/x-ndjson")
 
 

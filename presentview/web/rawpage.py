@@ -24,14 +24,19 @@ class RawLine(NamedTuple):
     pretty: bool
 
 
-def raw_context(follower: Follower, wanted: int) -> dict[str, Any]:
-    """What the raw page with line `wanted` on it shows, as its template wants it."""
+def raw_context(follower: Follower, wanted: int, file: int = 0) -> dict[str, Any]:
+    """What the raw page with line `wanted` of a file on it shows, as its template wants it.
+
+    `file` is the index of one of the follower's `paths`; for any other the first is shown.
+    """
+    paths = follower.paths
+    file = file if file < len(paths) else 0
     reasons: dict[int, str] = {}
     for problem in follower.problems:
-        if problem.path == follower.path:
+        if problem.path == paths[file]:
             reasons.setdefault(problem.line, problem.reason)
     first = max(1, wanted - (wanted - 1) % RAW_LINES)
-    found = follower.lines(first, RAW_LINES + 1, RAW_LINE_BYTES)
+    found = follower.lines(first, RAW_LINES + 1, RAW_LINE_BYTES, file)
     lines = [
         RawLine(
             line.number,
@@ -44,7 +49,9 @@ def raw_context(follower: Follower, wanted: int) -> dict[str, Any]:
         for line in found[:RAW_LINES]
     ]
     return {
-        "path": path_text(follower.path),
+        "path": path_text(paths[file]),
+        "file": file,
+        "others": [(n, path_text(path.name)) for n, path in enumerate(paths) if n != file],
         "size": follower.size,
         "lines": lines,
         "previous": first - RAW_LINES if first > 1 else 0,

@@ -104,7 +104,12 @@ def _body(raw: RawOf, cards: Sequence[Card], files: SessionFiles, workspace: str
 
 def _attachments(raw: RawOf, cards: Sequence[Card]) -> Iterator[tuple[Attachment, ...]]:
     card = cards[0]
-    yield call_texts(card, _records(raw)).attachments if isinstance(card, ToolCard) else ()
+    read = _records(raw)
+    if isinstance(card, ToolCard):
+        yield call_texts(card, read).attachments
+    else:
+        record = read(card.parts[0]) if card.parts else None
+        yield record.images if record is not None else ()
 
 
 def _text(raw: RawOf, cards: Sequence[Card], start: int) -> Iterator[bytes]:
