@@ -10,10 +10,11 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from presentview.errors import SidecarError
 from presentview.eventlog.events import SessionEvent, decode_line
+from presentview.logscan import LogScan
 from presentview.objects import Found
 from presentview.openfile import OpenFile
 from presentview.sidecar import Problem
@@ -28,9 +29,6 @@ __all__ = [
     "read_events",
     "read_line",
 ]
-
-_NEWLINE: Final = 0x0A
-_TORN: Final = "torn at the end of the file"
 
 
 class Placed(NamedTuple):
@@ -118,100 +116,19 @@ def read_line(line: bytes, *, first: bool = False) -> Iterator[Found[SessionEven
         yield Found(event, 0, len(line.rstrip(b" \t\r\n")), exact=True)
 
 
-class Scan:
-    """A reading position in one file, which goes on where it stopped.
-
-    `offset` is the byte up to which the file has been read and `line` the line that goes on
-    there. `pending` says that an unfinished line of a living writer waits at `offset`, `torn`
-    that the file ends there in the middle of an event, and `mid_line` that what was read last
-    had no line end.
-    """
+class Scan(LogScan[SessionEvent, Placed]):
+    """A reading position in a session log."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self.offset = 0
-        self.line = 1
-        self.pending = False
-        self.mid_line = False
-        self._problems: list[Problem] = []
-        self._tail: list[Problem] = []
+        """Read the events of the file at `path`."""
+        super().__init__(path, decode_line, read_line, Placed)
 
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """What could not be read so far, in order."""
-        return (*self._problems, *self._tail)
+    def _is_torn(self, end: bytes) -> bool:
+        """Whether it may be the beginning of an event, or what a crash leaves of one.
 
-    @property
-    def torn(self) -> bool:
-        """Whether the file ends at `offset` in the middle of an event."""
-        return bool(self._tail)
-
-    def read(self, file: BinaryIO, *, alive: bool = False) -> Iterator[Placed]:
-        """Read on to the end of `file`.
-
-        The unfinished event at its end stays unread: `pending` while the writer is `alive`,
-        otherwise a problem. Raises only what reading raises.
+        Nothing else may be cut off by the next writer.
         """
-        file.seek(self.offset)
-        self._tail = []
-        self.pending = False
-        for raw in file:
-            try:
-                event = decode_line(raw)
-            except (ValueError, RecursionError):
-                yield from self._read_carefully(raw, alive=alive)
-                continue
-            self.mid_line = raw[-1] != _NEWLINE
-            placed = Placed(event, self.offset, len(raw) - (not self.mid_line), self.line)
-            self.offset += len(raw)
-            self.line += not self.mid_line
-            yield placed
+        from presentview.loosejson import container
 
-    def step_over(self, data: bytes) -> None:
-        """Move on behind bytes that stand at `offset` and hold no problem."""
-        self.offset += len(data)
-        self.line += data.count(b"\n")
-        self.mid_line = not data.endswith(b"\n")
-
-    def cut(self, size: int) -> None:
-        """Say that the torn end of the file, `size` bytes of it, is being taken away."""
-        for problem in self._tail:
-            reason = f"{problem.reason}; these {size:,} bytes are cut off"
-            self._problems.append(problem._replace(reason=reason))
-        self._tail = []
-
-    def _read_carefully(self, raw: bytes, *, alive: bool) -> Iterator[Placed]:
-        pieces = list(read_line(raw, first=self.offset == 0))
-        offset, line, end = self.offset, self.line, len(raw)
-        if raw[-1] != _NEWLINE and any(piece.item is None for piece in pieces):
-            # What looks damaged, with whole objects in it, may be an event not yet written whole.
-            if alive:
-                self.pending = True
-                return
-            if pieces[-1].item is None and _is_torn(raw[pieces[-1].offset :]):
-                end = pieces[-1].offset
-                self._tail = self._named(pieces.pop(), f"{_TORN}: ")
-        for piece in pieces:
-            self._problems += self._named(piece)
-        if end:
-            self.step_over(raw[:end])
-        for piece in pieces:
-            if piece.item is not None:
-                yield Placed(piece.item, offset + piece.offset, piece.length, line)
-
-    def _named(self, piece: Found[SessionEvent], before: str = "") -> list[Problem]:
-        return [
-            Problem(self.path, self.line, self.offset + flaw.offset, before + flaw.reason)
-            for flaw in piece.flaws
-        ]
-
-
-def _is_torn(end: bytes) -> bool:
-    """Whether the end of a file may be the beginning of an event, or what a crash leaves of one.
-
-    Nothing else may be cut off by the next writer.
-    """
-    from presentview.loosejson import container
-
-    begun = end[:1] == b"\0" or re.match(rb'\{\s*(?:"|$)', end)
-    return bool(begun) and container(end.decode("utf-8", "replace"), 0).members is None
+        begun = end[:1] == b"\0" or re.match(rb'\{\s*(?:"|$)', end)
+        return bool(begun) and container(end.decode("utf-8", "replace"), 0).members is None

@@ -6,18 +6,15 @@ whole on it is kept. A line may be as long as it likes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple
+from typing import NamedTuple
 
+from presentview.logscan import LogScan
 from presentview.objects import Found
 from presentview.runlog.records import Record, decode_line
-from presentview.sidecar import Problem
 
 __all__ = ["Placed", "Scan", "decode_record", "is_run_log", "read_line"]
-
-_NEWLINE: Final = 0x0A
-_TORN: Final = "torn at the end of the file"
 
 
 class Placed(NamedTuple):
@@ -68,72 +65,9 @@ def read_line(line: bytes, *, first: bool = False) -> Iterator[Found[Record]]:
         yield Found(record, 0, len(line.rstrip(b" \t\r\n")), exact=True)
 
 
-class Scan:
-    """A reading position in one file, which goes on where it stopped.
-
-    `offset` is the byte up to which the file has been read and `line` the line that goes on
-    there. `pending` says that an unfinished line of a living writer waits at `offset`.
-    """
+class Scan(LogScan[Record, Placed]):
+    """A reading position in a run log."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self.offset = 0
-        self.line = 1
-        self.pending = False
-        self._problems: list[Problem] = []
-        self._tail: list[Problem] = []
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """What could not be read so far, in order."""
-        return (*self._problems, *self._tail)
-
-    def read(self, file: BinaryIO, *, alive: bool = False) -> Iterator[Placed]:
-        """Read on to the end of `file`.
-
-        The unfinished record at its end stays unread: `pending` while the writer is `alive`,
-        otherwise a problem. Raises only what reading raises.
-        """
-        file.seek(self.offset)
-        return self.feed(file, alive=alive)
-
-    def feed(self, lines: Iterable[bytes], *, alive: bool = False) -> Iterator[Placed]:
-        """The same for the lines from `offset` on, wherever they come from."""
-        self._tail = []
-        self.pending = False
-        for raw in lines:
-            try:
-                record = decode_line(raw)
-            except (ValueError, RecursionError):
-                yield from self._read_carefully(raw, alive=alive)
-                continue
-            ended = raw[-1] == _NEWLINE
-            placed = Placed(record, self.offset, len(raw) - ended, self.line)
-            self.offset += len(raw)
-            self.line += ended
-            yield placed
-
-    def _read_carefully(self, raw: bytes, *, alive: bool) -> Iterator[Placed]:
-        pieces = list(read_line(raw, first=self.offset == 0))
-        offset, line, end = self.offset, self.line, len(raw)
-        if raw[-1] != _NEWLINE and any(piece.item is None for piece in pieces):
-            # What looks damaged, with whole objects in it, may be a record not yet written whole.
-            if alive:
-                self.pending = True
-                return
-            if pieces[-1].item is None:
-                end = pieces[-1].offset
-                self._tail = self._named(pieces.pop(), f"{_TORN}: ")
-        for piece in pieces:
-            self._problems += self._named(piece)
-        self.offset += end
-        self.line += end == len(raw) and raw[-1] == _NEWLINE
-        for piece in pieces:
-            if piece.item is not None:
-                yield Placed(piece.item, offset + piece.offset, piece.length, line)
-
-    def _named(self, piece: Found[Record], before: str = "") -> list[Problem]:
-        return [
-            Problem(self.path, self.line, self.offset + flaw.offset, before + flaw.reason)
-            for flaw in piece.flaws
-        ]
+        """Read the records of the file at `path`."""
+        super().__init__(path, decode_line, read_line, Placed)
