@@ -9,7 +9,8 @@ import msgspec
 
 from presentview.records import Kind, Record
 from presentview.sources.base import Origin
-from presentview.sources.messages import Message, collab_of
+from presentview.sources.chat import Message
+from presentview.sources.messages import collab_of
 from presentview.transcript.collab import summarize_collab
 
 __all__ = ["Key", "Said", "SidecarOutline", "TurnOutline", "said_of"]
@@ -88,8 +89,8 @@ class Said(NamedTuple):
     origin: Origin
 
 
-def said_of(message: Message) -> Said:
-    """The outline of a message."""
+def said_of(message: Message, origin: Origin) -> Said:
+    """The outline of a message that stands at `origin`."""
     text = message.text.strip()
     keys: list[Key] = []
     what = ""
@@ -110,7 +111,7 @@ def said_of(message: Message) -> Said:
         if collab is not None and (run := summarize_collab(collab).run_id):
             keys.append((COLLAB, run))
     said = message.steer or text
-    return Said(what, tuple(keys), digest(said) if said else "", message.origin)
+    return Said(what, tuple(keys), digest(said) if said else "", origin)
 
 
 def digest(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -16,8 +16,9 @@ from presentview.openfile import OpenFile
 from presentview.records import Header, Kind, Record
 from presentview.sidecar import Problem, Scan, find_sidecar
 from presentview.sources.base import Origin, Placed, Poll
-from presentview.sources.jsonlines import JsonLines, Value, values_of
-from presentview.sources.messages import Message, message_of, prompt_record, records_of
+from presentview.sources.chat import Message, MessageScan, message_in
+from presentview.sources.growing import Growing
+from presentview.sources.messages import prompt_record, records_of
 from presentview.units import path_text
 
 __all__ = ["JoinedReader"]
@@ -38,9 +39,8 @@ class JoinedReader:
 
     def __init__(self, session_path: Path) -> None:
         self.paths = (find_sidecar(session_path).path, session_path)
-        self._lines = JsonLines(session_path)
+        self._messages = Growing(session_path, MessageScan)
         self._said: list[Said] = []
-        self._strange: list[Problem] = []
         self._scan = Scan(self.paths[0])
         self._outline = SidecarOutline()
         self._sidecar: OpenFile | None = None
@@ -59,8 +59,7 @@ class JoinedReader:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What could not be read of the sidecar, and then of the message list."""
-        found = sorted((*self._lines.all_problems, *self._strange), key=lambda p: p.offset)
-        return (*self._scan.problems, *found)
+        return (*self._scan.problems, *self._messages.problems)
 
     @property
     def note(self) -> str:
@@ -133,19 +132,14 @@ class JoinedReader:
 
     def _read_messages(self) -> None:
         try:
-            restarted, found = self._lines.read_on(alive=self.is_alive())
+            with self._messages.reading(alive=self.is_alive()) as grown:
+                if grown.restarted:
+                    self._said = []
+                for message, *place in grown.placed:
+                    self._said.append(said_of(message, Origin(_MESSAGES, *place)))
         except OSError:
             # It was there a moment ago, and may be again.
-            restarted, found = True, []
-        if restarted:
-            self._said, self._strange = [], []
-        for value in found:
-            message = _message(value)
-            if message is not None:
-                self._said.append(said_of(message))
-            else:
-                reason = "not a chat message"
-                self._strange.append(Problem(self.paths[1], value.line, value.offset, reason))
+            self._said = []
 
     # telling
 
@@ -175,26 +169,25 @@ class JoinedReader:
         """The beginning of a turn, with the prompt that its file does not tell."""
         if index is None or record.text:
             return record
-        message = next(iter(self._messages(index, index + 1)), None)
-        if message is None:
-            return record
-        prompt = prompt_record(message)
-        return replace(record, text=prompt.text, images=prompt.images)
+        for _, message in self._read_again(index, index + 1):
+            prompt = prompt_record(message)
+            return replace(record, text=prompt.text, images=prompt.images)
+        return record
 
     def _inserted(self, inserts: Iterable[Insert]) -> Iterator[Placed]:
         """What only the message list tells."""
         for insert in inserts:
-            messages = list(self._messages(insert.start, insert.end))
+            found = list(self._read_again(insert.start, insert.end))
             if insert.unplaced:
-                for message in messages:
+                for origin, message in found:
                     text = f"Asked in a turn that cannot be told: {message.text}"
-                    yield Placed(Record(Kind.NOTICE, text=text), message.origin)
+                    yield Placed(Record(Kind.NOTICE, text=text), origin)
             else:
-                yield from self._plain(messages)
+                yield from self._plain(found)
 
-    def _plain(self, messages: list[Message]) -> Iterator[Placed]:
+    def _plain(self, found: Sequence[tuple[Origin, Message]]) -> Iterator[Placed]:
         """A turn as far as the message list tells of it."""
-        told = list(records_of(messages))
+        told = [Placed(one, origin) for origin, message in found for one in records_of(message)]
         if not told:
             return
         begins = told[0].record.kind == Kind.TURN_STARTED
@@ -203,12 +196,13 @@ class JoinedReader:
         text = f"Only in {name}: times, notices, diffs and sub-agents were not recorded"
         yield Placed(Record(Kind.PHASE, text=text), told[0].origin)
         yield from told[begins:]
+        messages = [message for _, message in found]
         answered = {message.call for message in messages if message.role == "tool"}
         calls = {call.id for message in messages for call in message.calls}
         if begins and calls <= answered and messages[-1].role == "assistant":
             yield Placed(Record(Kind.TURN_DONE), told[-1].origin)
 
-    def _messages(self, start: int, end: int) -> Iterator[Message]:
+    def _read_again(self, start: int, end: int) -> Iterator[tuple[Origin, Message]]:
         """The messages from index `start` up to `end`, read again from their file."""
         try:
             opened = OpenFile(self.paths[1])
@@ -216,11 +210,9 @@ class JoinedReader:
             return
         try:
             for one in self._said[start:end]:
-                raw = opened.read(one.origin.offset, one.origin.length)
-                for found in values_of(raw)[0][:1]:
-                    message = message_of(found.value, one.origin)
-                    if message is not None:
-                        yield message
+                message = message_in(opened.read(one.origin.offset, one.origin.length))
+                if message is not None:
+                    yield one.origin, message
         finally:
             opened.close()
 
@@ -233,8 +225,3 @@ class _Again(Iterable[Placed]):
 
     def __iter__(self) -> Iterator[Placed]:
         return self._begin()
-
-
-def _message(value: Value) -> Message | None:
-    origin = Origin(_MESSAGES, value.offset, value.length, value.line)
-    return message_of(value.value, origin)

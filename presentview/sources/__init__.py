@@ -14,8 +14,8 @@ from presentview.limits import DETECT_BYTES
 from presentview.openfile import OpenFile
 from presentview.sources.base import Origin, Placed, Poll, Reader, Source
 from presentview.sources.eventlog import SOURCE as EVENT_LOG
-from presentview.sources.jsonlines import values_of
 from presentview.sources.messages import SOURCE as MESSAGES
+from presentview.sources.plain import dicts_in
 from presentview.sources.runlog import SOURCE as RUN_LOG
 
 __all__ = ["SOURCES", "Origin", "Placed", "Poll", "Reader", "Source", "detect"]
@@ -47,7 +47,7 @@ def _first_values(head: bytes) -> list[dict[str, Any]]:
         # The last one may be cut off where reading stopped.
         lines.pop()
     for number, line in enumerate(lines[: 4 * _VALUES]):
-        found += (one.value for one in values_of(line, first=number == 0)[0])
+        found += dicts_in(line, first=number == 0)
         if len(found) >= _VALUES:
             break
     return found[:_VALUES]

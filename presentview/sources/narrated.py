@@ -4,31 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, Protocol
 
 from presentview.lock import is_alive
-from presentview.openfile import OpenFile
+from presentview.logscan import LogScan
 from presentview.records import Header, Kind, Record
 from presentview.sidecar import Problem
 from presentview.sources.base import Origin, Placed, Poll
-from presentview.sources.sofar import SoFar
+from presentview.sources.growing import Growing
 
-__all__ = ["NarratedReader", "Narrator", "Scan", "notice"]
-
-
-class Scan(Protocol):
-    """A reading position in a log that goes on where it stopped."""
-
-    offset: int
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """What could not be read so far."""
-        ...
-
-    def read(self, file: BinaryIO, *, alive: bool = False) -> Iterator[Any]:
-        """Each further entry with its byte offset, length in bytes, and line."""
-        ...
+__all__ = ["NarratedReader", "Narrator", "notice"]
 
 
 class Narrator(Protocol):
@@ -45,14 +30,19 @@ class NarratedReader:
     """Reads the log at `path` (a `presentview.sources.base.Reader`)."""
 
     def __init__(
-        self, path: Path, scan: Callable[[Path], Scan], narrator: Callable[[], Narrator]
+        self,
+        path: Path,
+        scan: Callable[[Path], LogScan[Any, Any]],
+        narrator: Callable[[], Narrator],
+        *,
+        note: str = "",
     ) -> None:
+        """Have what `scan` reads told by a `narrator`, a new one whenever it begins anew."""
         self.paths = (path,)
-        self.note = ""
-        self._new_scan, self._new_narrator = scan, narrator
-        self._scan = scan(path)
+        self.note = note
+        self._log = Growing(path, scan)
+        self._new_narrator = narrator
         self._narrator = narrator()
-        self._so_far = SoFar()
 
     @property
     def header(self) -> Header:
@@ -62,7 +52,7 @@ class NarratedReader:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What could not be read, in the order of the file."""
-        return self._scan.problems
+        return self._log.problems
 
     def is_alive(self) -> bool:
         """Whether the file changed a moment ago: nothing else tells."""
@@ -70,20 +60,13 @@ class NarratedReader:
 
     def poll(self) -> Poll:
         """Read what is new; see `presentview.sources.base.Reader.poll`."""
-        opened = OpenFile(self.paths[0])
-        try:
-            restarted = not self._so_far.stands_in(opened)
-            if restarted:
-                self._scan = self._new_scan(self.paths[0])
+        with self._log.reading(alive=self.is_alive()) as grown:
+            if grown.restarted:
                 self._narrator = self._new_narrator()
-            told = list(self._told(opened))
-            self._so_far.note(opened, self._scan.offset)
-        finally:
-            opened.close()
-        return Poll(told, restarted)
+            return Poll(list(self._told(grown.placed)), grown.restarted)
 
-    def _told(self, opened: OpenFile) -> Iterator[Placed]:
-        for entry, offset, length, line in self._scan.read(opened.file, alive=self.is_alive()):
+    def _told(self, placed: Iterable[Any]) -> Iterator[Placed]:
+        for entry, offset, length, line in placed:
             origin = Origin(0, offset, length, line)
             for record in self._narrator.tell(entry):
                 yield Placed(record, origin)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,23 @@ def test_what_grows_goes_on_and_what_is_replaced_is_read_anew(tmp_path: Path) ->
     write(path, USER)
     assert follower.refresh().what.value == "reset"
     follower.close()
+
+
+@pytest.mark.parametrize("step", [1, 7, 40])
+def test_what_is_read_in_steps_is_what_is_read_at_once(tmp_path: Path, step: int) -> None:
+    whole = write(tmp_path / "whole.jsonl", USER, ANSWER, OUTPUT).read_bytes()
+    # Two messages on one line, of which the second may be cut off anywhere.
+    content = whole + whole.replace(b"}\n{", b"} {", 1)
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(content[: len(whole)])
+    with follow(path) as follower:
+        for end in range(len(whole), len(content) + step, step):
+            path.write_bytes(content[:end])
+            os.utime(path, (0, 0))  # whoever wrote it is long gone
+            follower.refresh()
+        found = [card.kind for card in follower.transcript.walk()]
+    assert found == [kind for kind, _, _ in cards(path)]
+    assert found.count("prompt") == 2
 
 
 def test_a_file_of_another_format_prints_as_a_transcript(
