@@ -13,14 +13,14 @@ import os
 import stat
 import time
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 from presentview.errors import SaveError, SaveNotDurable
 from presentview.limits import MIB, STALE_TEMP_SECONDS
 
-__all__ = ["copy_aside", "replace", "sweep", "sync", "write_all"]
+__all__ = ["copy_aside", "may_not_last", "replace", "sweep", "sync", "take_its_place", "write_all"]
 
 NEW_FILE_MODE: Final = 0o600
 _GATHER_BYTES: Final = 4 * MIB
@@ -89,6 +89,29 @@ def sync_folder(folder: Path) -> None:
         # Nothing was written through it, so nothing can be lost by closing it.
         with contextlib.suppress(OSError):
             os.close(fd)
+
+
+def take_its_place(path: Path, fd: int) -> int:
+    """Put a copy of the file open at `fd` in its place at `path`, and return a descriptor of that.
+
+    For a file of which a failed sync may have made the system forget something. Raises what
+    `replace` raises, and `OSError`.
+    """
+    with open(fd, "rb", closefd=False) as file:
+        file.seek(0)
+        return replace(path, iter(lambda: file.read(MIB), b""))
+
+
+@contextlib.contextmanager
+def may_not_last(path: Path) -> Iterator[None]:
+    """Say, by `SaveNotDurable`, that what was written to `path` could not be forced to the disk."""
+    try:
+        yield
+    except (OSError, SaveError) as error:
+        why = error.reason if isinstance(error, SaveError) else error.strerror
+        raise SaveNotDurable(
+            f"written, but could not be forced to the disk: {why}", path=path
+        ) from error
 
 
 def copy_aside(path: Path, aside: Path) -> None:

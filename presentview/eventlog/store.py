@@ -20,11 +20,10 @@ from typing import Final, Literal, NamedTuple, Self, get_args
 import msgspec
 
 from presentview import atomic, lock
-from presentview.errors import SaveError, SaveNotDurable
+from presentview.errors import SaveError
 from presentview.eventlog.events import EventType, SessionEvent, encode_event, now
 from presentview.eventlog.reading import Loaded, Scan, load
 from presentview.eventlog.wire import encode_raw
-from presentview.limits import READ_CHUNK
 from presentview.records import INT64_MAX
 from presentview.sidecar import Problem
 
@@ -211,7 +210,7 @@ class Store:
     def _sync(self, fd: int) -> None:
         """Force the file to the disk; where that failed before, a copy that takes its place."""
         failed, self._sync_failed = self._sync_failed, True
-        try:
+        with atomic.may_not_last(self.path):
             if failed:
                 self._replace(fd)
             else:
@@ -219,19 +218,11 @@ class Store:
             self._sync_failed = False
             if not self._name_synced:
                 atomic.sync_folder(Path(os.path.realpath(self.path)).parent)
-        except (OSError, SaveError) as error:
-            why = error.reason if isinstance(error, SaveError) else error.strerror
-            raise SaveNotDurable(
-                f"written, but could not be forced to the disk: {why}", path=self.path
-            ) from error
         self._name_synced = True
         self._unsynced = False
 
     def _replace(self, fd: int) -> None:
-        """Put a copy in the place of a file of which the system may have forgotten something."""
-        with open(fd, "rb", closefd=False) as file:
-            file.seek(0)
-            new = atomic.replace(self.path, iter(lambda: file.read(READ_CHUNK), b""))
+        new = atomic.take_its_place(self.path, fd)
         found = os.fstat(new)
         self._identity = _Identity(found.st_dev, found.st_ino)
         os.close(new)

@@ -18,8 +18,8 @@ from typing import Final, Self
 import msgspec
 
 from presentview import atomic
-from presentview.errors import LogClosed, LogError, LogExists, SaveError, SaveNotDurable
-from presentview.limits import READ_CHUNK, RUNS_A_SECOND
+from presentview.errors import LogClosed, LogError, LogExists, SaveError
+from presentview.limits import RUNS_A_SECOND
 from presentview.runlog import times
 from presentview.runlog.naming import id_of, log_path
 from presentview.runlog.records import (
@@ -205,22 +205,11 @@ class Writer:
     def _sync(self) -> None:
         """Force the file to the disk; where that failed before, a copy that takes its place."""
         failed, self._sync_failed = self._sync_failed, True
-        try:
+        with atomic.may_not_last(self.path):
             if failed:
-                self._replace()
+                new = atomic.take_its_place(self.path, self._fd)
+                os.close(self._fd)
+                self._fd = new
             else:
                 atomic.sync(self._fd)
-        except (OSError, SaveError) as error:
-            why = error.reason if isinstance(error, SaveError) else error.strerror
-            raise SaveNotDurable(
-                f"written, but could not be forced to the disk: {why}", path=self.path
-            ) from error
         self._sync_failed = False
-
-    def _replace(self) -> None:
-        """Put a copy in the place of a file of which the system may have forgotten something."""
-        with open(self._fd, "rb", closefd=False) as file:
-            file.seek(0)
-            new = atomic.replace(self.path, iter(lambda: file.read(READ_CHUNK), b""))
-        os.close(self._fd)
-        self._fd = new
