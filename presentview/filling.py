@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from presentview.compact import compact, json_bytes, well_formed
 from presentview.loosejson import CONTROL, TOO_DEEP, UNREADABLE, Member, container, loads
-from presentview.pieces import Flaw
+from presentview.pieces import Flaw, refused
 from presentview.records import (
     HEADER_KIND,
     INT64_MAX,
@@ -95,19 +95,14 @@ def _typed(field: Any, member: Member, flaws: list[Flaw], path: str) -> Any:
             flaws.append(Flaw(member.at, f"{path}: written {member.raw}, read as {int(value)}"))
             return int(value)
     wanted = {str: "a string", bool: "true or false"}.get(field.type, "a 64-bit integer")
-    _refuse(member, flaws, path, wanted)
+    flaws.append(refused(member.at, path, wanted, member.raw))
     return None
-
-
-def _refuse(member: Member, flaws: list[Flaw], path: str, wanted: str) -> None:
-    shown = member.raw if len(member.raw) <= 40 else member.raw[:37] + "..."
-    flaws.append(Flaw(member.at, f"{path}: not {wanted}, so not read: {shown}"))
 
 
 def _nested(struct: type[Struct], member: Member, flaws: list[Flaw], path: str) -> Any:
     members = container(member.raw, 0).members if member.raw.startswith("{") else None
     if members is None:
-        _refuse(member, flaws, path, "an object")
+        flaws.append(refused(member.at, path, "an object", member.raw))
         return None
     found: list[Flaw] = []
     value = _fill(struct, members, found, path + ".")
@@ -118,7 +113,7 @@ def _nested(struct: type[Struct], member: Member, flaws: list[Flaw], path: str) 
 def _attachments(member: Member, flaws: list[Flaw], path: str) -> tuple[Attachment, ...] | None:
     items = container(member.raw, 0).members if member.raw.startswith("[") else None
     if items is None:
-        _refuse(member, flaws, path, "a list")
+        flaws.append(refused(member.at, path, "a list", member.raw))
         return None
     kept: list[Attachment | None] = []
     for number, item in enumerate(items):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from presentview.records import Header, Record
 
-__all__ = ["Flaw", "Piece"]
+__all__ = ["Flaw", "Piece", "refused"]
+
+_SHOWN_CHARS: Final = 40
 
 
 class Flaw(NamedTuple):
@@ -14,6 +16,12 @@ class Flaw(NamedTuple):
 
     offset: int
     reason: str
+
+
+def refused(at: int, path: str, wanted: str, raw: str) -> Flaw:
+    """The flaw of a value, spelled `raw`, that is not what is `wanted` at its `path`."""
+    shown = raw if len(raw) <= _SHOWN_CHARS else raw[: _SHOWN_CHARS - 3] + "..."
+    return Flaw(at, f"{path}: not {wanted}, so not read: {shown}")
 
 
 class Piece(NamedTuple):

@@ -12,20 +12,16 @@ from presentview.eventlog.decoding import fill
 from presentview.eventlog.events import SessionEvent
 from presentview.loosejson import CONTROL, UNREADABLE, Member, loads
 from presentview.objects import Shape
-from presentview.pieces import Flaw
+from presentview.pieces import Flaw, refused
 
 __all__ = ["EVENTS"]
-
-_SHOWN_CHARS: Final = 40
 
 
 def _event_of(members: list[Member], flaws: list[Flaw]) -> SessionEvent | None:
     """The event an object spells; a value of the wrong type counts as not recorded."""
 
     def refuse(key: str, member: Member, wanted: str) -> None:
-        raw = member.raw
-        shown = raw if len(raw) <= _SHOWN_CHARS else raw[: _SHOWN_CHARS - 3] + "..."
-        flaws.append(Flaw(member.at, f"{key}: not {wanted}, so not read: {shown}"))
+        flaws.append(refused(member.at, key, wanted, member.raw))
 
     if not any(member.key.lower() in ("type", "seq") for member in members):
         at = members[0].at if members else 0

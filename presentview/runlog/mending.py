@@ -13,22 +13,18 @@ from presentview.eventlog.decoding import fill
 from presentview.eventlog.gotext import trim
 from presentview.loosejson import Member, loads
 from presentview.objects import Found, Shape, find_objects
-from presentview.pieces import Flaw
+from presentview.pieces import Flaw, refused
 from presentview.runlog import times
 from presentview.runlog.records import Record, decode_line
 
 __all__ = ["RECORDS", "read_carefully", "read_trimmed"]
-
-_SHOWN_CHARS: Final = 40
 
 
 def _record_of(members: list[Member], flaws: list[Flaw]) -> Record:
     """The record an object spells; a value of the wrong type counts as not recorded."""
 
     def refuse(key: str, member: Member, wanted: str) -> None:
-        raw = member.raw
-        shown = raw if len(raw) <= _SHOWN_CHARS else raw[: _SHOWN_CHARS - 3] + "..."
-        flaws.append(Flaw(member.at, f"{key}: not {wanted}, so not read: {shown}"))
+        flaws.append(refused(member.at, key, wanted, member.raw))
 
     record = fill(Record, members, refuse)
     if record.stamp and times.parse_ns(record.stamp) is None:

@@ -30,7 +30,6 @@ from presentview.eventlog import (
     flatten_text_parts,
 )
 from presentview.eventlog.gotext import normalized
-from presentview.limits import REPEATED_CALLS
 from presentview.records import (
     Attachment,
     Compaction,
@@ -42,7 +41,7 @@ from presentview.records import (
     Usage,
 )
 from presentview.sources.base import Reader, Source
-from presentview.sources.narrated import NarratedReader, notice
+from presentview.sources.narrated import NarratedReader, Repeats, notice
 
 __all__ = ["SOURCE", "EventNarrator"]
 
@@ -68,8 +67,7 @@ class EventNarrator:
         self.header = Header()
         self._in_turn = False
         self._prompted = False
-        self._last_call = ("", "")
-        self._repeats = 0
+        self._repeats = Repeats()
         self._tellers: dict[str, _Tell] = {
             EventType.TURN_END: self._turn_end,
             EventType.USER_MESSAGE: self._user_message,
@@ -152,16 +150,7 @@ class EventNarrator:
         if call is None:
             return
         yield _dispatch(call, event.at)
-        yield from self._repeated(call, event.at)
-
-    def _repeated(self, call: ToolCall, at: int) -> Iterator[Record]:
-        """A warning when the same call is made again and again."""
-        made = (call.name, normalized(call.input))
-        self._repeats = self._repeats + 1 if made == self._last_call else 1
-        self._last_call = made
-        if self._repeats == REPEATED_CALLS:
-            text = f"{call.name} was called {REPEATED_CALLS} times in a row with the same arguments"
-            yield notice(text, at)
+        yield from self._repeats.warnings(call.name, normalized(call.input), event.at)
 
 
 def _dispatch(call: ToolCall, at: int) -> Record:

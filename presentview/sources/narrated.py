@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
+from presentview.limits import REPEATED_CALLS
 from presentview.lock import is_alive
 from presentview.logscan import LogScan
 from presentview.records import Header, Kind, Record
@@ -13,7 +14,7 @@ from presentview.sidecar import Problem
 from presentview.sources.base import Origin, Placed, Poll
 from presentview.sources.growing import Growing
 
-__all__ = ["NarratedReader", "Narrator", "notice"]
+__all__ = ["NarratedReader", "Narrator", "Repeats", "notice"]
 
 
 class Narrator(Protocol):
@@ -78,3 +79,22 @@ class NarratedReader:
 def notice(text: str, at: int, level: str = "warn") -> Record:
     """One slim row; a warning unless another `level` is given."""
     return Record(Kind.NOTICE, text=text, level=level, at=at)
+
+
+class Repeats:
+    """Counts how often the same call is made in a row: the cheapest sign that an agent is stuck."""
+
+    def __init__(self) -> None:
+        self._last = ("", "")
+        self._count = 0
+
+    def warnings(self, name: str, arguments: str, at: int) -> Iterator[Record]:
+        """The warning that the next call is worth, if it is one more of many; `arguments` are
+        equal for calls that mean the same.
+        """
+        made = (name, arguments)
+        self._count = self._count + 1 if made == self._last else 1
+        self._last = made
+        if self._count == REPEATED_CALLS:
+            times = f"{REPEATED_CALLS} times in a row with the same arguments"
+            yield notice(f"{name} was called {times}", at)

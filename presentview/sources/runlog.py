@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from presentview.limits import REPEATED_CALLS
 from presentview.records import Compaction, Header, Kind, Record, Tool, Usage
 from presentview.runlog import Activity, Event, Message, Meta, Result, Scan
 from presentview.runlog import Kind as LogKind
 from presentview.runlog import Record as Entry
 from presentview.sources.base import Reader, Source
-from presentview.sources.narrated import NarratedReader, notice
+from presentview.sources.narrated import NarratedReader, Repeats, notice
 
 __all__ = ["SOURCE", "RunNarrator"]
 
@@ -36,8 +35,7 @@ class RunNarrator:
         self._began: dict[str, int] = {}
         self._told: list[Message] = []
         self._again: deque[Message] = deque()
-        self._last_call = ("", "")
-        self._repeats = 0
+        self._repeats = Repeats()
         self._event_tellers: Mapping[str, Callable[[Event, int], Record]] = {
             "retry": lambda event, at: Record(Kind.RETRYING, text=event.text, at=at),
             "runaway": lambda event, at: notice(f"Runaway: {event.text}", at),
@@ -114,7 +112,7 @@ class RunNarrator:
         if activity.kind == "request":
             at = self._moment("start", name)
             yield Record(Kind.TOOL_DISPATCH, tool=Tool(call, name, activity.arguments), at=at)
-            yield from self._repeated(activity)
+            yield from self._repeats.warnings(name, activity.arguments, 0)
         elif activity.kind == "response":
             result = activity.result
             output = result if isinstance(result, str) else "" if result is None else _json(result)
@@ -123,14 +121,6 @@ class RunNarrator:
         else:
             said = " · ".join(filter(None, (activity.kind, name, text)))
             yield Record(Kind.PHASE, text=said)
-
-    def _repeated(self, activity: Activity) -> Iterator[Record]:
-        made = (activity.name, activity.arguments)
-        self._repeats = self._repeats + 1 if made == self._last_call else 1
-        self._last_call = made
-        if self._repeats == REPEATED_CALLS:
-            times = f"{REPEATED_CALLS} times in a row with the same arguments"
-            yield notice(f"{activity.name} was called {times}", 0)
 
 
 def _result(result: Result, at: int) -> Iterator[Record]:
