@@ -12,6 +12,11 @@ _MINUTE = 60 * _SECOND
 _HOUR = 60 * _MINUTE
 
 
+def bounded(ms: int | None, sign: str, *, inferred: bool) -> str:
+    """`ms` as `duration` spells it, behind the `sign` of a bound if it is `inferred`."""
+    return (f"{sign} " if inferred and ms else "") + duration(ms)
+
+
 def duration(ms: int | None) -> str:
     """`ms` as `412 ms`, `12.3 s`, `2 m 05 s` or `1 h 02 m`; empty for None.
 

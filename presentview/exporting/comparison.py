@@ -8,7 +8,7 @@ from typing import Any, Final
 from presentview import units
 from presentview.exporting.columns import Column, table
 from presentview.exporting.timing_document import figures_document
-from presentview.exporting.timing_text import bounded, figures_line
+from presentview.exporting.timing_text import figures_line
 from presentview.follow import Follower
 from presentview.terminal import safe_line
 from presentview.transcript.timings import Figures, Timings, timings_of
@@ -78,7 +78,7 @@ def _names(one: Timings, other: Timings) -> list[str]:
 def _own(figures: Figures | None) -> str:
     if figures is None or not figures.total:
         return ""
-    return bounded(figures.own, "≤", inferred=figures.own_inferred)
+    return units.bounded(figures.own, "≤", inferred=figures.own_inferred)
 
 
 def _difference(mine: Figures | None, theirs: Figures | None) -> int | None:

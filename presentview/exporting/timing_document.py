@@ -12,7 +12,7 @@ from presentview.sessions import session_id
 from presentview.transcript.agents import AgentRun, agent_runs
 from presentview.transcript.fold import Transcript
 from presentview.transcript.shown import shown_ms
-from presentview.transcript.timings import Figures, Span, Step, Timings, timings_of
+from presentview.transcript.timings import Figures, Span, Step, Timings, by_own, timings_of
 from presentview.units import path_text
 
 __all__ = ["figures_document", "timing_document", "timing_document_json"]
@@ -118,8 +118,7 @@ def _agent(run: AgentRun) -> dict[str, Any]:
 
 
 def _tools(tools: Mapping[str, Figures]) -> list[dict[str, Any]]:
-    ordered = sorted(tools.items(), key=lambda pair: (-pair[1].own, pair[0]))
-    return [{"name": name} | figures_document(one) for name, one in ordered]
+    return [{"name": name} | figures_document(one) for name, one in by_own(tools)]
 
 
 def _path(steps: Iterable[Step]) -> list[dict[str, Any]]:

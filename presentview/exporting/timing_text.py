@@ -9,11 +9,12 @@ from presentview import units
 from presentview.exporting.columns import Column, table
 from presentview.follow import Follower
 from presentview.terminal import safe_line
-from presentview.transcript.agents import AgentRun, agent_runs
+from presentview.transcript.agents import AgentRun, agent_runs, longest_runs
 from presentview.transcript.cards import BAD
+from presentview.transcript.durations import ABSURD
 from presentview.transcript.shown import shown_ms
 from presentview.transcript.timemap import TimeMap
-from presentview.transcript.timings import Figures, Span, Timings, timings_of
+from presentview.transcript.timings import Figures, Span, Timings, by_own, timings_of
 
 __all__ = ["MOST_AGENTS", "MOST_ROWS", "figures_line", "timing_lines", "tool_rows"]
 
@@ -74,17 +75,13 @@ def timing_lines(follower: Follower, *, width: int, draws_all: bool = False) -> 
 
 
 def _agents(runs: Sequence[AgentRun], *, draws_all: bool) -> Iterator[str]:
-    shown = runs
-    if not draws_all and len(runs) > MOST_AGENTS:
-        longest = sorted(runs[1:], key=lambda run: -(run.figures.wall or 0))[: MOST_AGENTS - 1]
-        kept = {id(run) for run in longest}
-        shown = [run for run in runs if run.card is None or id(run) in kept]
+    shown = runs if draws_all else longest_runs(runs, MOST_AGENTS)
     rows = [
         (
             "  " * min(run.depth, _DEEPEST) + safe_line(run.name)[:_LABEL],
             f"{run.steps:,}",
             f"{run.faults:,}" if run.faults else "",
-            bounded(run.figures.wall, "≥", inferred=run.figures.inferred),
+            units.bounded(run.figures.wall, "≥", inferred=run.figures.inferred),
             units.duration(run.figures.busy) if run.figures.busy else "",
             safe_line(" · ".join(part for part in (run.model, run.effort) if part)),
         )
@@ -101,8 +98,8 @@ def figures_line(one: Figures) -> str:
     parts = [
         units.plural(one.calls, "call"),
         units.plural(one.errors, "error") if one.errors else "",
-        f"wall {bounded(one.wall, '≥', inferred=inferred)}" if one.wall is not None else "",
-        f"own {bounded(one.own, '≤', inferred=one.own_inferred)}" if one.own else "",
+        f"wall {units.bounded(one.wall, '≥', inferred=inferred)}" if one.wall is not None else "",
+        f"own {units.bounded(one.own, '≤', inferred=one.own_inferred)}" if one.own else "",
         f"parallelism {'≤ ' if inferred else ''}{one.parallelism:.2f}" if one.parallelism else "",
         f"outside tools {units.duration(one.outside)}" if one.outside is not None else "",
         f"{one.unknown:,} of unknown length" if one.unknown else "",
@@ -110,19 +107,14 @@ def figures_line(one: Figures) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def bounded(ms: int | None, sign: str, *, inferred: bool) -> str:
-    """A duration in words, behind the sign of a bound if it is one."""
-    return (f"{sign} " if inferred and ms else "") + units.duration(ms)
-
-
 def tool_rows(tools: Mapping[str, Figures]) -> Iterator[Sequence[str]]:
     """The rows of the table of tools, the one that took most itself first."""
-    for name, one in sorted(tools.items(), key=lambda pair: (-pair[1].own, pair[0])):
+    for name, one in by_own(tools):
         yield (
             safe_line(name)[:_LABEL] or "unnamed",
             f"{one.calls:,}",
             f"{one.errors:,}" if one.errors else "",
-            bounded(one.own, "≤", inferred=one.own_inferred) if one.total else "",
+            units.bounded(one.own, "≤", inferred=one.own_inferred) if one.total else "",
             units.duration(one.total) if one.total else "",
             units.duration(one.p50),
             units.duration(one.p95),
@@ -168,7 +160,7 @@ def _waterfall(timings: Timings, *, alive: bool, width: int, draws_all: bool) ->
 
 def _stretches(spans: Iterable[Span]) -> Iterator[tuple[int, int]]:
     for span in spans:
-        start = span.start if span.asked is None else span.asked
+        start = span.begin
         if start is not None:
             known = span.end is not None and span.start is not None
             yield start, max(start, span.end) if known and span.end is not None else start
@@ -197,7 +189,7 @@ def _row(span: Span, depth: int, line: TimeMap, columns: int, *, alive: bool) ->
         for word in (
             "✕" if card.state in BAD else "",
             *span.marks,
-            units.duration(shown_ms(span)) if "absurd" in span.marks else "",
+            units.duration(shown_ms(span)) if ABSURD in span.marks else "",
         )
         if word
     )

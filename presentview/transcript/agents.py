@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -11,7 +11,7 @@ from presentview.transcript.cards import Card, ToolCard
 from presentview.transcript.fold import Transcript
 from presentview.transcript.timings import MAIN, Figures, Timings, figures_of
 
-__all__ = ["Agent", "AgentRun", "agent_name", "agent_runs", "agents_among"]
+__all__ = ["Agent", "AgentRun", "agent_name", "agent_runs", "agents_among", "longest_runs"]
 
 
 class Agent(NamedTuple):
@@ -77,6 +77,17 @@ def agent_runs(transcript: Transcript, timings: Timings) -> Iterator[AgentRun]:
     yield AgentRun(None, "Main agent", "", "", calls.count, calls.errors, 0, tokens, main)
     for card, depth in agents_among(transcript.walk()):
         yield _run(card, depth, timings)
+
+
+def longest_runs(runs: Sequence[AgentRun], most: int) -> Sequence[AgentRun]:
+    """The main agent's run, which is the first, and the longest of the others, `most` in all, in
+    their order.
+    """
+    if len(runs) <= most:
+        return runs
+    longest = sorted(runs[1:], key=lambda run: -(run.figures.wall or 0))
+    kept = {id(run) for run in longest[: most - 1]}
+    return [run for run in runs if run.card is None or id(run) in kept]
 
 
 def _tokens_of_main(transcript: Transcript) -> int | None:

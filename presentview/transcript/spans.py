@@ -47,6 +47,11 @@ class Span(msgspec.Struct, frozen=True, gc=False):
     marks: tuple[str, ...] = ()
 
     @property
+    def begin(self) -> int | None:
+        """When it was dispatched, or where that is not known, when it ran from."""
+        return self.start if self.asked is None else self.asked
+
+    @property
     def waited(self) -> int | None:
         """How long it waited before it ran, for approval or its turn, in ms."""
         if self.asked is None or self.start is None:

@@ -8,7 +8,7 @@ much at once.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final, TypeVar
 
@@ -21,7 +21,7 @@ from presentview.transcript.opening import gc_paused
 from presentview.transcript.schedule import Window
 from presentview.transcript.spans import Laid, Span, laid_out, union_ms
 
-__all__ = ["MAIN", "Figures", "Span", "Step", "Timings", "Window", "timings_of"]
+__all__ = ["MAIN", "Figures", "Span", "Step", "Timings", "Window", "by_own", "timings_of"]
 
 MAIN: Final = ""
 """The lane of the main agent; every other is named by the card of its sub-agent."""
@@ -190,6 +190,11 @@ def timings_of(transcript: Transcript) -> Timings:
     """The times of a transcript."""
     with gc_paused():
         return Timings(laid_out(transcript))
+
+
+def by_own(tools: Mapping[str, Figures]) -> list[tuple[str, Figures]]:
+    """Tools and their figures, the one that took most itself first."""
+    return sorted(tools.items(), key=lambda pair: (-pair[1].own, pair[0]))
 
 
 def figures_of(spans: Sequence[Span], window: Window | None) -> Figures:

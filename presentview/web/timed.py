@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 from presentview.limits import TIMINGS_KEPT
 from presentview.transcript.cards import OPEN, Card, ToolCard
+from presentview.transcript.durations import ABSURD
 from presentview.transcript.fold import Transcript
 from presentview.transcript.timemap import TimeMap
 from presentview.transcript.timings import Span, Step, Timings, timings_of
@@ -138,11 +139,11 @@ def until_of(timings: Timings, *, alive: bool, now: int) -> int | None:
 
 
 def _extent(span: Span, timings: Timings) -> Extent | None:
-    start = span.start if span.asked is None else span.asked
+    start = span.begin
     end = timings.seen_until(span)
     if start is None:
         return None if end is None else (end, end)
-    return start, start if end is None or "absurd" in span.marks else max(start, end)
+    return start, start if end is None or ABSURD in span.marks else max(start, end)
 
 
 def _around(one: Extent | None, other: Extent | None) -> Extent | None:
@@ -164,13 +165,11 @@ def _stretches(
         yield window.start, window.start
         yield window.end, window.end
     for span in timings.spans:
-        start = span.start if span.asked is None else span.asked
-        if start is None:
-            start = span.end
+        start = span.end if span.begin is None else span.begin
         if start is None:
             continue
         if span.end is not None:
-            yield start, start if "absurd" in span.marks else max(start, span.end)
+            yield start, start if ABSURD in span.marks else max(start, span.end)
         elif until is not None and span.state == OPEN:
             yield start, until
         else:

@@ -89,7 +89,7 @@ class _Drawer:
             noun = "Calls" if isinstance(node.items[0], ToolCard) else "Turns"
             name = f"{noun} {node.first:,}–{node.first + len(node.items) - 1:,}"
             subject = ", ".join(word for word in words if word)
-        time = ("≥ " if inferred and length else "") + units.duration(length)
+        time = units.bounded(length, "≥", inferred=inferred)
         detail = [time or "time not known", *words]
         figures = self._timings.turns.get(turn.number) if turn else None
         if figures is not None and figures.outside is not None:

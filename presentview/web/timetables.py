@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from presentview import units
 from presentview.limits import AGENTS_COMPARED, NAME_CHARS, SUBJECT_CHARS
-from presentview.transcript.agents import AgentRun
+from presentview.transcript.agents import AgentRun, longest_runs
 from presentview.transcript.cards import BAD
 from presentview.transcript.faces import tool_face
 from presentview.transcript.spans import union_ms
@@ -96,10 +96,6 @@ class PathLine(NamedTuple):
     width: float
 
 
-def _bound(ms: int | None, sign: str, *, inferred: bool) -> str:
-    return (f"{sign} " if inferred and ms else "") + units.duration(ms)
-
-
 def _percent(part: float | None) -> str:
     return "" if part is None else "< 1 %" if 0 < part < 0.01 else f"{100 * part:.0f} %"
 
@@ -115,7 +111,7 @@ def _in_tools(one: Figures) -> str:
         return ""
     # Of two bounds no share can be told.
     share = "" if one.inferred else f" · {_percent(one.share)}"
-    return _bound(one.busy, "≥", inferred=one.inferred) + share
+    return units.bounded(one.busy, "≥", inferred=one.inferred) + share
 
 
 def _between(timings: Timings) -> int | None:
@@ -132,7 +128,9 @@ def facts_of(timings: Timings) -> list[Fact]:
     one = timings.session
     longest = max(timings.spans, key=lambda span: span.duration or -1, default=None)
     facts = [
-        Fact("Wall", _bound(one.wall, "≥", inferred=one.inferred), "from the first record on"),
+        Fact(
+            "Wall", units.bounded(one.wall, "≥", inferred=one.inferred), "from the first record on"
+        ),
         Fact(
             "In tools",
             _in_tools(one),
@@ -186,7 +184,7 @@ def tool_lines(timings: Timings, sort: str) -> list[ToolLine]:
             "agent" if tool_face(name) == "agent" else "call",
             f"{one.calls:,}",
             f"{one.errors:,}" if one.errors else "",
-            _bound(one.own, "≤", inferred=one.own_inferred) if one.total else "",
+            units.bounded(one.own, "≤", inferred=one.own_inferred) if one.total else "",
             units.duration(one.total) if one.total else "",
             units.duration(one.p50),
             units.duration(one.p95),
@@ -219,13 +217,8 @@ def slow_lines(timings: Timings) -> list[SlowLine]:
 
 def agent_lines(runs: Sequence[AgentRun]) -> list[AgentLine]:
     """The agents side by side: the main one, and of many runs the longest."""
-    shown = list(runs)
-    if len(runs) > AGENTS_COMPARED:
-        longest = sorted(runs[1:], key=lambda run: -(run.figures.wall or 0))
-        kept = {id(run) for run in longest[: AGENTS_COMPARED - 1]}
-        shown = [run for run in runs if run.card is None or id(run) in kept]
     most = max((run.figures.wall or 0 for run in runs[1:]), default=0)
-    return [_agent_line(run, most) for run in shown]
+    return [_agent_line(run, most) for run in longest_runs(runs, AGENTS_COMPARED)]
 
 
 def _agent_line(run: AgentRun, most: int) -> AgentLine:
@@ -237,7 +230,7 @@ def _agent_line(run: AgentRun, most: int) -> AgentLine:
         min(run.depth, 3),
         f"{run.steps:,}",
         f"{run.faults:,}" if run.faults else "",
-        _bound(one.wall, "≥", inferred=one.inferred),
+        units.bounded(one.wall, "≥", inferred=one.inferred),
         units.duration(one.busy) if one.busy else "",
         units.duration(one.outside),
         f"{run.tokens:,}" if run.tokens is not None else "",

@@ -23,7 +23,7 @@ def span_words(span: Span, origin: int, *, on_path: bool) -> Iterator[str]:
     """When a call was, from `origin` (ms) on, how long it took and waited, and what of that is
     only known in part; `on_path` says that it is on the critical path.
     """
-    begin = span.start if span.asked is None else span.asked
+    begin = span.begin
     if begin is not None:
         sign = "≥ " if span.inferred else ""
         yield f"at {sign}{units.duration(max(0, begin - origin)) or '0 ms'}"
