@@ -53,6 +53,7 @@ def digest_of(record: Record) -> Digest:
     values: dict[str, Any] = {name: getattr(record, name) for name in record.__struct_fields__}
     kept = limits.KEPT_CHARS
     values |= {"text": record.text[:kept], "reasoning": record.reasoning[:kept], "extra": None}
+    values["images"] = ()
     if len(record.text) > kept:
         values["text_key"] = _key_of(record.text)
     if record.collab is not None:
