@@ -47,14 +47,15 @@ _known: dict[str, _Known] = {}
 _MOST_KNOWN = 65_536
 
 
-def source_of(path: str | os.PathLike[str]) -> Source | None:
+def source_of(path: str | os.PathLike[str], found: os.stat_result | None = None) -> Source | None:
     """The format of a session's own log; None if it is not there or in no known format.
 
-    Looked for again only when the file was replaced, has shrunk, or was in none before.
+    Looked for again only when the file was replaced, has shrunk, or was in none before. `found`
+    is what the file is like now, for whoever has asked already.
     """
     name = os.fspath(path)
     try:
-        found = os.stat(name)
+        found = found or os.stat(name)
     except OSError:
         _known.pop(name, None)
         return None

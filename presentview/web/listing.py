@@ -269,7 +269,9 @@ def _stamp(ref: SessionRef, writer: str) -> _Stamp:
     session = os.fspath(ref.path)
     # The documented name, and where there is no such file the Go program's.
     sidecar = next((found for path in _sidecars(session) if (found := _found(path))), None)
-    own = _found(session) if source_of(session) is not None else None
+    own = _found(session)
+    if own is not None and source_of(session, own.stat) is None:
+        own = None
     first = sidecar or own
     if first is None:
         return _Stamp(session, -1, 0, 0, False)
