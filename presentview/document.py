@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -10,11 +11,12 @@ import orjson
 
 from presentview.follow import Follower
 from presentview.sessions import session_id
+from presentview.sidecar import Problem
 from presentview.transcript.export import export_cards
 from presentview.transcript.summary import summarize
 from presentview.units import path_text
 
-__all__ = ["document", "document_json"]
+__all__ = ["document", "document_json", "problem_documents"]
 
 
 def document(follower: Follower) -> dict[str, Any]:
@@ -39,11 +41,16 @@ def document(follower: Follower) -> dict[str, Any]:
     return {
         "session": session,
         "cards": list(export_cards(follower.transcript, follower.record, alive=alive)),
-        "problems": [
-            {"path": path_text(p.path), "line": p.line, "offset": p.offset, "reason": p.reason}
-            for p in follower.problems
-        ],
+        "problems": problem_documents(follower.problems),
     }
+
+
+def problem_documents(problems: Iterable[Problem]) -> list[dict[str, Any]]:
+    """Problems as JSON values: `{"path", "line", "offset", "reason"}`."""
+    return [
+        {"path": path_text(p.path), "line": p.line, "offset": p.offset, "reason": p.reason}
+        for p in problems
+    ]
 
 
 def document_json(follower: Follower) -> bytes:

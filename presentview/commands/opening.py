@@ -9,7 +9,7 @@ from presentview.follow import Follower
 from presentview.sessionfiles import follow
 from presentview.sidecar import session_path_of
 
-__all__ = ["opened", "printable"]
+__all__ = ["opened", "printable", "safe_line"]
 
 
 def opened(path: Path) -> Follower:
@@ -36,3 +36,10 @@ def printable(text: str) -> str:
     from presentview.terminal import safe
 
     return safe(text)
+
+
+def safe_line(text: str) -> str:
+    """`printable` text in one line."""
+    from presentview.terminal import safe_line
+
+    return safe_line(text)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from presentview.commands import Commands
-from presentview.commands.opening import printable
+from presentview.commands.opening import printable, safe_line
 from presentview.errors import PresentviewError, SidecarError
 from presentview.limits import PEEK_BYTES
 from presentview.openfile import OpenFile
@@ -20,26 +20,17 @@ from presentview.sidecar import Problem
 
 if TYPE_CHECKING:
     from presentview.eventlog import IndexedMessage
-    from presentview.runlog import Message
 
 __all__ = ["add"]
 
 
 class Resumed(NamedTuple):
-    """The messages that a run goes on with, of an event log; the ids of the calls in each that
-    nothing answers, and what could not be read of the file.
+    """The messages that a run goes on with, as JSON values and as lines for a terminal, and what
+    could not be read of the file.
     """
 
-    messages: list[IndexedMessage]
-    interrupted: list[list[str]]
-    problems: tuple[Problem, ...]
-
-
-class ResumedRun(NamedTuple):
-    """The same of a run log."""
-
-    messages: list[Message]
-    interrupted: list[list[str]]
+    documents: Iterable[dict[str, Any]]
+    lines: Iterable[str]
     problems: tuple[Problem, ...]
 
 
@@ -68,14 +59,14 @@ def _run(options: argparse.Namespace) -> int:
     if options.json:
         sys.stdout.buffer.write(_document(resumed) + b"\n")
     else:
-        for line in _lines(resumed):
+        for line in resumed.lines:
             print(line)
     for problem in resumed.problems:
         print(printable(str(problem)), file=sys.stderr)
     return 1 if resumed.problems else 0
 
 
-def _resumed(path: Path, *, repair: bool) -> Resumed | ResumedRun:
+def _resumed(path: Path, *, repair: bool) -> Resumed:
     from presentview.eventlog import is_event_log
     from presentview.runlog import is_run_log
 
@@ -89,6 +80,7 @@ def _resumed(path: Path, *, repair: bool) -> Resumed | ResumedRun:
 
 def _of_events(path: Path, *, repair: bool) -> Resumed:
     from presentview.eventlog import answered, index_messages, load, unanswered
+    from presentview.eventlog.wire import encode
 
     events, problems = load(path)
     messages = index_messages(events)
@@ -97,11 +89,25 @@ def _of_events(path: Path, *, repair: bool) -> Resumed:
     interrupted: list[list[str]] = [[] for _ in messages]
     for number, call in unanswered([each.message for each in messages]):
         interrupted[number].append(call.id)
-    return Resumed(messages, interrupted, problems)
+    marked = list(zip(messages, interrupted, strict=True))
+    documents = (
+        {
+            "seq": each.seq,
+            "turn_start": each.is_turn_start,
+            "logical_chars": each.logical_chars,
+            "interrupted": calls,
+            "message": _fragment(encode(each.message)),
+        }
+        for each, calls in marked
+    )
+    lines = (line for each, calls in marked for line in _event_lines(each, calls))
+    return Resumed(documents, lines, problems)
 
 
-def _of_run(path: Path, *, repair: bool) -> ResumedRun:
+def _of_run(path: Path, *, repair: bool) -> Resumed:
+    from presentview.commands.runs import message_lines
     from presentview.runlog import answered, load, unanswered
+    from presentview.runlog.records import encode
 
     session = load(path)
     messages = session.agent_messages()
@@ -111,7 +117,14 @@ def _of_run(path: Path, *, repair: bool) -> ResumedRun:
     for number in unanswered(messages):
         activity = messages[number].activity
         interrupted[number] += () if activity is None else (activity.id,)
-    return ResumedRun(messages, interrupted, session.problems)
+    marked = list(zip(messages, interrupted, strict=True))
+    documents = (
+        {"interrupted": calls, "message": _fragment(encode(each))} for each, calls in marked
+    )
+    lines = (
+        line for each, calls in marked for line in message_lines(each, interrupted=bool(calls))
+    )
+    return Resumed(documents, lines, session.problems)
 
 
 def _head(path: Path) -> bytes:
@@ -125,66 +138,34 @@ def _head(path: Path) -> bytes:
         raise SidecarError(f"cannot be read: {error.strerror}", path=path) from error
 
 
-def _document(resumed: Resumed | ResumedRun) -> bytes:
+def _document(resumed: Resumed) -> bytes:
     """`{"messages": […], "problems": […]}`; each message stands as it does in the file."""
     import orjson
 
-    from presentview.units import path_text
+    from presentview.document import problem_documents
 
-    problems = [
-        {"path": path_text(p.path), "line": p.line, "offset": p.offset, "reason": p.reason}
-        for p in resumed.problems
-    ]
-    return orjson.dumps({"messages": _messages(resumed), "problems": problems})
+    problems = problem_documents(resumed.problems)
+    return orjson.dumps({"messages": list(resumed.documents), "problems": problems})
 
 
-def _messages(resumed: Resumed | ResumedRun) -> list[dict[str, Any]]:
+def _fragment(encoded: bytes) -> Any:
     import orjson
 
-    if isinstance(resumed, ResumedRun):
-        from presentview.runlog.records import encode as encode_part
-
-        return [
-            {"interrupted": interrupted, "message": orjson.Fragment(bytes(encode_part(each)))}
-            for each, interrupted in zip(resumed.messages, resumed.interrupted, strict=True)
-        ]
-    from presentview.eventlog.wire import encode
-
-    return [
-        {
-            "seq": each.seq,
-            "turn_start": each.is_turn_start,
-            "logical_chars": each.logical_chars,
-            "interrupted": interrupted,
-            "message": orjson.Fragment(bytes(encode(each.message))),
-        }
-        for each, interrupted in zip(resumed.messages, resumed.interrupted, strict=True)
-    ]
+    return orjson.Fragment(bytes(encoded))
 
 
-def _lines(resumed: Resumed | ResumedRun) -> Iterator[str]:
-    if isinstance(resumed, ResumedRun):
-        from presentview.commands.runs import message_lines
-
-        for said, ids in zip(resumed.messages, resumed.interrupted, strict=True):
-            yield from message_lines(said, interrupted=bool(ids))
-        return
+def _event_lines(each: IndexedMessage, interrupted: Sequence[str]) -> Iterator[str]:
     from presentview.terminal import excerpt
 
-    for each, interrupted in zip(resumed.messages, resumed.interrupted, strict=True):
-        message = each.message
-        yield _line(f"{message.role or '(no role)'}  (event {each.seq})")
-        for part in message.content:
-            text = part.text or f"[{part.type}: {part.source or part.url}]"
-            yield from ("    " + line for line in printable(text).strip("\n").split("\n"))
-        for call in message.tool_calls:
-            mark = "  (interrupted)" if call.id in interrupted else ""
-            text = call.input.decode("utf-8", "replace")
-            yield "    " + _line(f"→ {call.name} {text}  [{call.id}]{mark}")
-        for result in message.tool_results:
-            yield "    " + _line(f"← {result.name}  [{result.id}]")
-            yield from ("    " + line for line in excerpt(result.content))
-
-
-def _line(text: str) -> str:
-    return printable(text).replace("\n", " ")
+    message = each.message
+    yield safe_line(f"{message.role or '(no role)'}  (event {each.seq})")
+    for part in message.content:
+        text = part.text or f"[{part.type}: {part.source or part.url}]"
+        yield from ("    " + line for line in printable(text).strip("\n").split("\n"))
+    for call in message.tool_calls:
+        mark = "  (interrupted)" if call.id in interrupted else ""
+        text = call.input.decode("utf-8", "replace")
+        yield "    " + safe_line(f"→ {call.name} {text}  [{call.id}]{mark}")
+    for result in message.tool_results:
+        yield "    " + safe_line(f"← {result.name}  [{result.id}]")
+        yield from ("    " + line for line in excerpt(result.content))

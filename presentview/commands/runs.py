@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from presentview import units
 from presentview.commands import Commands
-from presentview.commands.opening import printable
+from presentview.commands.opening import printable, safe_line
 from presentview.errors import PresentviewError
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["add", "message_lines"]
 
-SHOW: Final = "show"
 _COUNTERS: Final = ("iterations", "calls", "continuations", "cycles", "settles")
 
 
@@ -81,7 +80,7 @@ def _list(folder: Path, *, as_json: bool, missing_ok: bool = False) -> int:
             print(_entry_line(entry))
     for entry in entries:
         if entry.unreadable:
-            print(_line(f"{units.path_text(entry.path)}: {entry.unreadable}"), file=sys.stderr)
+            print(safe_line(f"{units.path_text(entry.path)}: {entry.unreadable}"), file=sys.stderr)
     return 1 if any(entry.unreadable for entry in entries) else 0
 
 
@@ -95,7 +94,7 @@ def _entry_line(entry: Entry) -> str:
     started = units.instant(entry.started_ns // 1_000_000)
     lasted = units.duration(entry.duration_ms) or "–"
     task = entry.task.strip().partition("\n")[0]
-    return _line(f"{entry.id}  {_outcome(entry)}  {started}  {lasted}  {task}").rstrip()
+    return safe_line(f"{entry.id}  {_outcome(entry)}  {started}  {lasted}  {task}").rstrip()
 
 
 def _entry_document(entry: Entry) -> dict[str, Any]:
@@ -136,11 +135,11 @@ def _session_lines(session: Session, links: tuple[Link, ...]) -> Iterator[str]:
     yield _entry_line(entry_of(entry.path, session))
     names = (meta.provider, meta.driver or meta.backend, meta.model, meta.workdir)
     if any(names):
-        yield _line(" · ".join(name for name in names if name))
+        yield safe_line(" · ".join(name for name in names if name))
     yield from _outcome_lines(session)
     for link in links[1:]:
         task = f"  {link.entry.task}" if link.entry else f"  ({link.broken})"
-        yield _line(f"continues {link.id}{task}")
+        yield safe_line(f"continues {link.id}{task}")
     yield ""
     yield f"{units.plural(len(session.messages), 'message')} since the last reset"
     waiting = frozenset(unanswered(session.messages))
@@ -158,26 +157,26 @@ def _outcome_lines(session: Session) -> Iterator[str]:
         yield "no result: the run goes on, or was killed"
         return
     counts = ", ".join(f"{name} {getattr(result, name):,}" for name in _COUNTERS)
-    yield _line(f"{result.reason or 'ended'} (code {result.code}): {counts}")
+    yield safe_line(f"{result.reason or 'ended'} (code {result.code}): {counts}")
     if result.input_tokens or result.output_tokens:
         yield f"tokens: {result.input_tokens:,} in, {result.output_tokens:,} out"
     for text in (result.message, result.error):
         if text:
             yield from _indented(text)
     if result.failure:
-        yield "    " + _line(result.failure.decode("utf-8", "replace"))
+        yield "    " + safe_line(result.failure.decode("utf-8", "replace"))
 
 
 def _event_line(event: Event) -> str:
     words = (f"{event.iteration:,}" if event.iteration else "", event.kind, event.tool, event.text)
-    return _line("  " + "  ".join(word for word in words if word))
+    return safe_line("  " + "  ".join(word for word in words if word))
 
 
 def message_lines(message: Message, *, interrupted: bool = False) -> Iterator[str]:
     """One message as lines for a terminal; `interrupted` marks a call without a response."""
     from presentview.terminal import excerpt
 
-    yield _line(message.type or "(no type)")
+    yield safe_line(message.type or "(no type)")
     activity = message.activity
     if message.text:
         yield from _indented(message.text)
@@ -186,13 +185,13 @@ def message_lines(message: Message, *, interrupted: bool = False) -> Iterator[st
     if activity is None:
         return
     if activity.kind == "response":
-        yield "    " + _line(f"← {activity.name}  [{activity.id}]")
+        yield "    " + safe_line(f"← {activity.name}  [{activity.id}]")
         text = activity.failure or _result_text(activity.result)
         yield from ("    " + line for line in excerpt(text))
     else:
         mark = "  (interrupted)" if interrupted else ""
         named = f"{activity.name} {activity.arguments}".strip()
-        yield "    " + _line(f"→ {named}  [{activity.id}]{mark}")
+        yield "    " + safe_line(f"→ {named}  [{activity.id}]{mark}")
 
 
 def _result_text(result: object) -> str:
@@ -205,7 +204,3 @@ def _result_text(result: object) -> str:
 
 def _indented(text: str) -> Iterator[str]:
     return ("    " + line for line in printable(text).strip("\n").split("\n"))
-
-
-def _line(text: str) -> str:
-    return printable(text).replace("\n", " ").replace("\t", " ")
