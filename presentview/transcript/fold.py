@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from presentview.limits import SUBJECT_CHARS, TITLE_CHARS
+from presentview.limits import TITLE_CHARS
 from presentview.records import FileDiff, Kind, Profile, Record, Tool, Usage
+from presentview.transcript.answer import Answer
+from presentview.transcript.approvals import Approvals
 from presentview.transcript.calls import Calls, Parent
 from presentview.transcript.cards import (
     ABORTED,
@@ -84,19 +86,18 @@ class Transcript:
         self.first_at = 0
         self.last_at = 0
         self._ends_recorded = False
-        self._message: Card | None = None
-        self._reasoning: Card | None = None
+        self._answer = Answer(self.tree, self._add)
         self._compactions: list[Card] = []
         self._collabs: dict[str, Card] = {}
-        self._asked: dict[str, Card] = {}
+        self._approvals = Approvals(self.tree, self._add, self._call, self._take_approval)
         self._last_notice: Card | None = None
         self._last_said: tuple[str, str | int] = ("", "")
         handlers: dict[Kind, Handler] = {
             Kind.TURN_STARTED: self._turn_started,
             Kind.TURN_DONE: self._turn_done,
-            Kind.REASONING: self._reasoning_delta,
-            Kind.TEXT: self._text_delta,
-            Kind.MESSAGE: self._whole_message,
+            Kind.REASONING: self._answer.reasoning_delta,
+            Kind.TEXT: self._answer.text_delta,
+            Kind.MESSAGE: self._answer.whole_message,
             Kind.TOOL_DISPATCH: self._tool_dispatch,
             Kind.TOOL_PROGRESS: self._tool_progress,
             Kind.TOOL_RESULT: self._tool_result,
@@ -110,8 +111,8 @@ class Transcript:
             Kind.COMPACTION_STARTED: self._compaction_started,
             Kind.COMPACTION_DONE: self._compaction_done,
             Kind.EXPERT_COLLAB: self._collab,
-            Kind.APPROVAL_REQUEST: self._approval_request,
-            Kind.APPROVAL_ANSWER: self._approval_answer,
+            Kind.APPROVAL_REQUEST: self._approvals.request,
+            Kind.APPROVAL_ANSWER: self._approvals.answer,
         }
         self._handlers = _Handlers({kind.value: handle for kind, handle in handlers.items()})
         self._handlers.unknown = self._unknown
@@ -144,8 +145,8 @@ class Transcript:
         cards: list[Card] = list(self.calls.open())
         cards += self.calls.lanes
         cards += (card for card in self._compactions if card.state == OPEN)
-        cards += self._asked.values()
-        cards += (card for card in (self._reasoning, self._message) if card and card.state == OPEN)
+        cards += self._approvals.unanswered
+        cards += self._answer.unfinished()
         return cards
 
     @property
@@ -212,8 +213,8 @@ class Transcript:
     # turns
 
     def _turn_started(self, record: Record, part: Part) -> None:
-        self._cut_answer()
-        if self.calls.any_open or self._compactions or self._asked:
+        self._answer.cut()
+        if self.calls.any_open or self._compactions or self._approvals.unanswered:
             self._interrupt(self.calls.open_in_main_lane())
         text, at = record.text, record.at
         self.turn = turn = Turn(self.turn.number + 1, at, at)
@@ -227,7 +228,7 @@ class Transcript:
         self._ends_recorded = True
         if record.level == INTERRUPTION:
             # The process died behind the end of its turn: only what went on there is over.
-            self._end_answer(DONE)
+            self._answer.end(DONE)
             self._interrupt(self.calls.open())
             return
         turn.ended = True
@@ -235,9 +236,9 @@ class Transcript:
         turn.error = record.text or ("error" if record.level == "error" else "")
         died = turn.error == INTERRUPTION
         if turn.error:
-            self._cut_answer()
+            self._answer.cut()
         else:
-            self._end_answer(DONE)
+            self._answer.end(DONE)
         calls = self.calls
         self._interrupt(calls.open() if died else calls.open_in_main_lane(), compactions=died)
         if turn.error:
@@ -247,10 +248,7 @@ class Transcript:
             self.tree.changed(turn.footer)
 
     def _interrupt(self, calls: list[ToolCard], *, compactions: bool = True) -> None:
-        for asked in self._asked.values():
-            asked.state = INTERRUPTED
-            self.tree.changed(asked)
-        self._asked.clear()
+        self._approvals.interrupt()
         for call in calls:
             self._settle(call, INTERRUPTED)
         for card in self._compactions if compactions else ():
@@ -258,72 +256,8 @@ class Transcript:
                 card.state = INTERRUPTED
                 self.tree.changed(card)
 
-    # the answer
-
-    def _text_delta(self, record: Record, part: Part) -> None:
-        if self._reasoning is not None:
-            self._end_thought(self._reasoning, record.at)
-        if record.text:
-            self._message = self._streamed("message", self._message, record, part)
-
-    def _reasoning_delta(self, record: Record, part: Part) -> None:
-        if record.text:
-            self._reasoning = card = self._streamed("reasoning", self._reasoning, record, part)
-            if not card.face:
-                card.face = first_line(record.text)
-
-    def _streamed(self, kind: str, card: Card | None, record: Record, part: Part) -> Card:
-        """Add a piece to the streamed `card`, which it begins if there is none."""
-        if card is None:
-            return self._add(kind, record, part, state=OPEN)
-        parts = card.parts
-        if type(parts) is list:
-            parts.append(part)
-        else:
-            card.parts = [*parts, part]
-        if self.tree.changes is not None:
-            self.tree.changed(card)
-        return card
-
-    def _whole_message(self, record: Record, part: Part) -> None:
-        if self._reasoning is not None:
-            self._end_thought(self._reasoning, record.at)
-        if record.reasoning:
-            if self._reasoning is None:
-                self._reasoning = self._add("reasoning", record, part, before=self._message)
-            self._reasoning.parts = (part,)
-            self._reasoning.face = first_line(record.reasoning)
-        if record.text:
-            if self._message is None:
-                self._message = self._add("message", record, part)
-            self._message.parts = (part,)
-        if self._message is not None:
-            self._message.ended_at = record.at
-        self._end_answer(DONE)
-
-    def _end_thought(self, card: Card, at: int) -> None:
-        if card.state == OPEN:
-            card.state = DONE
-            card.ended_at = at
-            self.tree.changed(card)
-
-    def _end_answer(self, state: str) -> None:
-        """Close the streamed reasoning and message: nothing is added to them any more."""
-        for card in (self._reasoning, self._message):
-            if card is not None:
-                if card.state != DONE:
-                    card.state = state
-                if type(card.parts) is list:
-                    card.parts = tuple(card.parts)
-                self.tree.changed(card)
-        self._reasoning = self._message = None
-
-    def _cut_answer(self) -> None:
-        """Close an answer that never came to its end; what was streamed of it stays."""
-        self._end_answer(INTERRUPTED)
-
     def _retrying(self, record: Record, part: Part) -> None:
-        self._cut_answer()
+        self._answer.cut()
         card = self._add("retry", record, part)
         if record.retry is not None:
             attempt, most = record.retry.attempt, record.retry.max
@@ -333,8 +267,8 @@ class Transcript:
 
     def _tool_dispatch(self, record: Record, part: Part) -> None:
         tool = record.tool or _EMPTY
-        if self._reasoning is not None:
-            self._end_thought(self._reasoning, record.at)
+        if self._answer.reasoning is not None:
+            self._answer.end_thought(record.at)
         key = args_key(record, tool.args)
         calls, card = self.calls, None
         if tool.id in calls.newest:
@@ -579,48 +513,15 @@ class Transcript:
             card.tokens = (card.tokens or 0) + whole
             self.tree.changed(card)
 
-    def _approval_request(self, record: Record, part: Part) -> None:
-        tool = record.tool or _EMPTY
-        call = self._call_asked_about(tool)
-        if call is not None:
-            known = call.approval
-            asked = known.asked_again(record.at) if known else Approval(record.at)
-            self._take_approval(call, asked)
-            return
-        older = self._asked.pop(tool.id, None)
-        if older is not None:
-            older.state = INTERRUPTED
-            self.tree.changed(older)
-        card = self._add("approval", record, part, state=OPEN)
-        card.face = first_line(record.text or tool.name)
-        self._asked[tool.id] = card
-
-    def _approval_answer(self, record: Record, part: Part) -> None:
-        tool = record.tool or _EMPTY
-        answer = first_line(record.text, SUBJECT_CHARS)
-        card = self._asked.pop(tool.id, None)
-        if card is not None:
-            card.state = DONE
-            card.ended_at = record.at
-            card.level = answer
-            self.tree.changed(card)
-            return
-        call = self._call_asked_about(tool)
-        if call is not None:
-            self._take_approval(call, (call.approval or Approval()).answered(record.at, answer))
-            return
-        card = self._add("approval", record, part, state=DONE)
-        card.level = answer
+    def _call(self, call: str) -> ToolCard | None:
+        """The call that a record with this id speaks of."""
+        return self.calls.target_of(call, self.turn.number)
 
     def _take_approval(self, call: ToolCard, approval: Approval) -> None:
         before = _time_in_tools(call)
         call.approval = approval
         self._count_time(call, before)
         self.tree.changed(call)
-
-    def _call_asked_about(self, tool: Tool) -> ToolCard | None:
-        card = self.calls.target_of(tool.id, self.turn.number) if tool.id else None
-        return card if card is not None and card.kind != "lane" else None
 
     def _notice(self, record: Record, part: Part) -> None:
         said = (record.level, text_key(record))
