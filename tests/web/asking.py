@@ -4,17 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import anyio
 from starlette.types import Message
 
+from presentview.sessions import Roots, session_id
+from presentview.web.app import create_app
 from presentview.web.headers import CONTENT_SECURITY_POLICY, FIXED_HEADERS
+from presentview.web.hub import Hub
+from presentview.web.network import resolve_policy
 from presentview.web.security import Guard
 from presentview.web.tokens import TokenStore
 
-__all__ = ["BEARER", "HOST", "TOKENS", "Answer", "Headers", "ask", "assert_sealed"]
+__all__ = [
+    "BEARER",
+    "HOST",
+    "TOKENS",
+    "Answer",
+    "Headers",
+    "Serving",
+    "ask",
+    "assert_sealed",
+]
 
 Headers = list[tuple[str, str]]
 
@@ -39,6 +53,29 @@ class Answer:
     @property
     def text(self) -> str:
         return self.body.decode()
+
+
+class Serving:
+    """The real app over one folder, behind its guard; the address of its session `s`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.app = create_app(Roots((folder,), ()))
+        self.hub: Hub = self.app.state.hub
+        self.guard = Guard(self.app, resolve_policy(host="127.0.0.1", port=8377), TOKENS)
+        self.session = session_id(folder / "s.jsonl")
+        self.page = f"/s/{self.session}"
+
+    def ask(self, target: str) -> Answer:
+        return ask(self.guard, target)
+
+    def close(self) -> None:
+        """What the server does as it ends."""
+
+        async def end() -> None:
+            self.hub.close()
+            await self.hub.run()
+
+        anyio.run(end)
 
 
 def ask(

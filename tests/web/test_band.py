@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from starlette.applications import Starlette
 
 from presentview.records import Kind, Record, encode
-from presentview.sessions import Roots, session_id
+from presentview.sessions import session_id
 from presentview.transcript.fold import Transcript
 from presentview.transcript.timemap import IDLE_MS, TimeMap
 from presentview.transcript.timings import timings_of
 from presentview.web import band as drawing
-from presentview.web.app import create_app
 from presentview.web.band import ROWS, Band, band_of, beside, tool_times
 from presentview.web.lanes import packed, runs_of
-from presentview.web.network import resolve_policy
-from presentview.web.security import Guard
 from tests.sidecars import write_sidecar
 from tests.strategies import sessions
 from tests.unit.transcript.story import (
@@ -37,7 +32,7 @@ from tests.unit.transcript.story import (
     retrying,
     turn,
 )
-from tests.web.asking import TOKENS, ask
+from tests.web.asking import Serving, ask
 
 MOST_ELEMENTS = 300
 
@@ -313,33 +308,14 @@ def test_a_long_session_asks_for_its_band_later(monkeypatch: pytest.MonkeyPatch)
 # the page
 
 
-@pytest.fixture
-def serve() -> Iterator[Callable[[Path], Starlette]]:
-    """The app over a folder, ended as the server ends it."""
-    apps: list[Starlette] = []
-
-    def start(folder: Path) -> Starlette:
-        apps.append(create_app(Roots((folder,), ())))
-        return apps[-1]
-
-    yield start
-
-    async def end() -> None:
-        for app in apps:
-            app.state.hub.close()
-            await app.state.hub.run()
-
-    anyio.run(end)
-
-
 def test_a_page_comes_with_its_band_and_can_ask_for_it_again(
-    tmp_path: Path, serve: Callable[[Path], Starlette]
+    tmp_path: Path, serve: Callable[[Path], Serving]
 ) -> None:
     path = tmp_path.resolve() / "s.present.jsonl"
     inside = [dispatch("p/a", at=1_500), result("p/a", err="no", at=2_000)]
     records = [turn("go", at=1_000), *agent("p", "audit", 1_000, 5_200, *inside)]
     write_sidecar(path, records)
-    guard = Guard(serve(path.parent), resolve_policy(host="127.0.0.1", port=8377), TOKENS)
+    guard = serve(path.parent).guard
     session = session_id(path.parent / "s.jsonl")
     page = ask(guard, f"/s/{session}").text
     assert f'href="/s/{session}?focus=c2" aria-label="Sub-agent audit: 4.2 s' in page

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-import anyio
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -27,20 +26,15 @@ from presentview.records import (
     encode,
     encode_header,
 )
-from presentview.sessions import Roots, session_id
 from presentview.transcript.cards import Card, places_of
-from presentview.web.app import create_app
 from presentview.web.find import Found, find
 from presentview.web.hits import Hit
-from presentview.web.hub import Hub
 from presentview.web.needle import Needle
-from presentview.web.network import resolve_policy
 from presentview.web.owners import Owners
-from presentview.web.security import Guard
 from presentview.web.shown import shown_texts
 from tests.random_session import random_events
 from tests.strategies import sessions
-from tests.web.asking import BEARER, TOKENS, ask, assert_sealed
+from tests.web.asking import BEARER, Serving, ask, assert_sealed
 
 NEEDLE = "xq-needle"
 FOLLOWED: list[Follower] = []
@@ -426,21 +420,12 @@ def test_a_collab_that_is_shown_as_it_stands_is_found_by_all_of_it(tmp_path: Pat
 # The address
 
 
-class Asked:
+class Asked(Serving):
     """The address of a folder's session, behind its guard."""
 
     def __init__(self, folder: Path) -> None:
-        app = create_app(Roots((folder.resolve(),), ()))
-        self.hub: Hub = app.state.hub
-        self.guard = Guard(app, resolve_policy(host="127.0.0.1", port=8377), TOKENS)
-        self.address = f"/s/{session_id(folder.resolve() / 's.jsonl')}/find"
-
-    def close(self) -> None:
-        async def end() -> None:
-            self.hub.close()
-            await self.hub.run()
-
-        anyio.run(end)
+        super().__init__(folder.resolve())
+        self.address = f"{self.page}/find"
 
 
 @pytest.fixture

@@ -10,20 +10,16 @@ from urllib.parse import quote, unquote
 
 import anyio
 import pytest
-from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 
 from presentview.limits import STREAMS
 from presentview.records import Attachment, Kind, Record, Tool, encode
-from presentview.sessions import Roots, session_id
+from presentview.sessions import Roots
 from presentview.web.app import create_app
 from presentview.web.download import SANDBOX
 from presentview.web.headers import CONTENT_SECURITY_POLICY
-from presentview.web.hub import Hub
-from presentview.web.network import resolve_policy
-from presentview.web.security import Guard
 from tests.sidecars import write_sidecar
-from tests.web.asking import BEARER, HOST, TOKENS, Answer, Headers, ask, assert_sealed
+from tests.web.asking import BEARER, HOST, TOKENS, Answer, Headers, Serving, ask, assert_sealed
 
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "what only a person who is signed in may read"
@@ -50,24 +46,12 @@ def record_session(path: Path) -> None:
     (path.parent / "shot.png").write_bytes(ONE_PIXEL)
 
 
-class Served:
+class Served(Serving):
     """The real app over one folder, behind its guard."""
 
     def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
         self.path = folder / "s.present.jsonl"
-        self.app: Starlette = create_app(Roots((folder,), ()))
-        self.hub: Hub = self.app.state.hub
-        self.guard = Guard(self.app, resolve_policy(host="127.0.0.1", port=8377), TOKENS)
-        self.session = session_id(folder / "s.jsonl")
-
-    def close(self) -> None:
-        """What the server does as it ends."""
-
-        async def end() -> None:
-            self.hub.close()
-            await self.hub.run()
-
-        anyio.run(end)
 
     def fill(self, path: str) -> str:
         """The address of a route with what there is put in."""

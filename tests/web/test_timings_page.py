@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
-import anyio
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from starlette.applications import Starlette
 
 from presentview.limits import TIMING_FOLDS, TIMING_ROWS
 from presentview.records import Profile, Record
-from presentview.sessions import Roots, session_id
+from presentview.sessions import session_id
 from presentview.transcript.fold import Transcript
 from presentview.transcript.timemap import IDLE_MS, TimeMap
-from presentview.web.app import create_app
-from presentview.web.network import resolve_policy
 from presentview.web.ruler import cuts_of, ticks_of
-from presentview.web.security import Guard
 from presentview.web.timed import Timed, until_of
 from presentview.web.timerows import TimeRow, rows_drawn
 from presentview.web.timetables import agent_lines, facts_of, path_lines, tool_lines
@@ -31,7 +26,7 @@ from presentview.web.timeview import SORTS, TimeView, acted, time_view_of, windo
 from tests.sidecars import write_session
 from tests.strategies import sessions
 from tests.unit.transcript.story import answers, asks, dispatch, done, folded, result, turn
-from tests.web.asking import TOKENS, ask
+from tests.web.asking import Serving, ask
 
 PAGE_BYTES = 500_000
 HOUR = 3_600_000
@@ -347,27 +342,8 @@ def test_agents_are_compared() -> None:
 # the page
 
 
-@pytest.fixture
-def serve() -> Iterator[Callable[[Path], Guard]]:
-    """The app over a folder, ended as the server ends it."""
-    apps: list[Starlette] = []
-
-    def start(folder: Path) -> Guard:
-        apps.append(create_app(Roots((folder,), ())))
-        return Guard(apps[-1], resolve_policy(host="127.0.0.1", port=8377), TOKENS)
-
-    yield start
-
-    async def end() -> None:
-        for app in apps:
-            app.state.hub.close()
-            await app.state.hub.run()
-
-    anyio.run(end)
-
-
 def test_a_page_of_five_thousand_calls_with_long_names_is_not_large(
-    tmp_path: Path, serve: Callable[[Path], Guard]
+    tmp_path: Path, serve: Callable[[Path], Serving]
 ) -> None:
     records = [turn("go", at=1)]
     for n in range(5_000):
@@ -375,7 +351,7 @@ def test_a_page_of_five_thousand_calls_with_long_names_is_not_large(
         records += [dispatch(f"c{n}", args, "a tool with a long name", at=10 * n + 1)]
         records += [result(f"c{n}", at=10 * n + 9, duration_ms=2)]
     session = session_id(write_session(tmp_path.resolve(), records))
-    guard = serve(tmp_path.resolve())
+    guard = serve(tmp_path.resolve()).guard
     opened = "t1." + ".".join(f"t1-{n}" for n in range(60))
     for query in ("", "?rows=all", f"?open={opened}"):
         answer = ask(guard, f"/s/{session}/timings{query}")
@@ -384,11 +360,11 @@ def test_a_page_of_five_thousand_calls_with_long_names_is_not_large(
 
 
 def test_a_button_leads_to_an_address_that_does_not_press_it_again(
-    tmp_path: Path, serve: Callable[[Path], Guard]
+    tmp_path: Path, serve: Callable[[Path], Serving]
 ) -> None:
     records = [turn("go", at=1_000), *call("a", 2_000, 5_000), done(at=9_000)]
     session = session_id(write_session(tmp_path.resolve(), records))
-    guard = serve(tmp_path.resolve())
+    guard = serve(tmp_path.resolve()).guard
     answer = ask(guard, f"/s/{session}/timings?act=zoom:in&sort=p95")
     assert (answer.status, answer.one("location")) == (
         303,
@@ -413,7 +389,7 @@ def test_no_session_breaks_the_page(
 
 
 def test_what_a_transcript_says_is_only_text(
-    tmp_path: Path, serve: Callable[[Path], Guard]
+    tmp_path: Path, serve: Callable[[Path], Serving]
 ) -> None:
     evil = '"><script>alert(1)</script>\u202e'
     records = [
@@ -424,6 +400,6 @@ def test_what_a_transcript_says_is_only_text(
         result("p", at=4_000),
     ]
     session = session_id(write_session(tmp_path.resolve(), records))
-    page = ask(serve(tmp_path.resolve()), f"/s/{session}/timings").text
+    page = ask(serve(tmp_path.resolve()).guard, f"/s/{session}/timings").text
     assert "<script>alert" not in page
     assert " style=" not in page

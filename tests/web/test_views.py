@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,14 +25,10 @@ from presentview.records import (
     encode,
     encode_header,
 )
-from presentview.sessions import Roots, session_id
 from presentview.transcript.cards import Card
 from presentview.transcript.fold import Transcript
-from presentview.web.app import create_app
-from presentview.web.network import resolve_policy
 from presentview.web.rows import Row, Rows
 from presentview.web.sections import split
-from presentview.web.security import Guard
 from presentview.web.sessionmap import ticks
 from presentview.web.views import (
     DEPTHS,
@@ -46,7 +41,7 @@ from presentview.web.views import (
     view_of,
 )
 from tests.strategies import sessions
-from tests.web.asking import TOKENS, Answer, ask
+from tests.web.asking import Serving
 
 
 def dispatch(call: str, name: str = "bash", args: str = "{}") -> Record:
@@ -309,26 +304,13 @@ def test_the_map_marks_the_most_telling_thing_of_a_stretch(transcript: Transcrip
 # Asked by whoever knows the address
 
 
-class Served:
+class Served(Serving):
     """The real app over one session."""
 
     def __init__(self, folder: Path) -> None:
         lines = [encode_header(Header()), *map(encode, RECORDS)]
         (folder / "s.present.jsonl").write_bytes(b"".join(line + b"\n" for line in lines))
-        self.app = create_app(Roots((folder,), ()))
-        self.guard = Guard(self.app, resolve_policy(host="127.0.0.1", port=8377), TOKENS)
-        self.page = f"/s/{session_id(folder / 's.jsonl')}"
-
-    def close(self) -> None:
-        async def end() -> None:
-            hub = self.app.state.hub
-            hub.close()
-            await hub.run()
-
-        anyio.run(end)
-
-    def ask(self, target: str) -> Answer:
-        return ask(self.guard, target)
+        super().__init__(folder)
 
     def json(self, target: str) -> Any:
         answer = self.ask(self.page + target)
