@@ -40,6 +40,7 @@ FIRST_LINE_CHARS: Final = 160
 # what a card's body shows (web)
 PREVIEW_BYTES: Final = 64 * KIB
 DETECT_BYTES: Final = 64 * KIB  # of a file, to tell its format (sources)
+DETECT_LINE_BYTES: Final = 4 * MIB  # of one whose first line is longer than that
 STEP_CHARS: Final = 256 * KIB  # of a long text that a page asks for at a time (pages)
 MARKDOWN_BYTES: Final = 64 * KIB
 HIGHLIGHT_BYTES: Final = 32 * KIB

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import Any, Final
 
-from presentview.limits import DETECT_BYTES
+from presentview.limits import DETECT_BYTES, DETECT_LINE_BYTES
 from presentview.openfile import OpenFile
 from presentview.sources.base import Origin, Placed, Poll, Reader, Source
 from presentview.sources.eventlog import SOURCE as EVENT_LOG
@@ -33,6 +33,9 @@ def detect(path: str | os.PathLike[str]) -> Source | None:
     opened = OpenFile(Path(path))
     try:
         head = opened.read(0, DETECT_BYTES)
+        if len(head) == DETECT_BYTES and b"\n" not in head:
+            # One line says what the file is, however long it is: a system prompt may be.
+            head = opened.read(0, DETECT_LINE_BYTES)
     finally:
         opened.close()
     values = _first_values(head)

@@ -118,6 +118,13 @@ def test_a_format_is_told_by_content_not_by_name(tmp_path: Path) -> None:
     assert names == ["run log", "event log", "message list"]
 
 
+def test_a_first_line_of_any_usual_length_tells_the_format(tmp_path: Path) -> None:
+    system = {"role": "system", "content": "be " * 100_000}
+    source = detect(write(tmp_path / "s.jsonl", system, USER))
+    assert source is not None
+    assert source.name == "message list"
+
+
 @pytest.mark.parametrize(
     "text", ["", "{}\n", "[1]\n", "not json\n", '{"kind":"turn_started"}\n', '{"role":7}\n']
 )
