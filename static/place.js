@@ -18,7 +18,11 @@
   // The view of a session that a page is, as its address goes on behind the session's.
   const chosenView = document.querySelector(".tabs a[aria-current=page]")?.getAttribute("href");
   const [, viewed, suffix] = chosenView?.match(/^\/s\/(\w+)([^#]*)/) ?? [];
-  if (viewed) addEventListener("pageshow", () => keep(viewed, { ...placeOf(viewed), tab: suffix }));
+  const choose = () => keep(viewed, { ...placeOf(viewed), tab: suffix });
+  if (viewed) {
+    choose(); // whoever goes on before all of it has come has chosen it too
+    addEventListener("pageshow", ({ persisted }) => { if (persisted) choose(); });
+  }
 
   function leadToTab({ target }) {
     const link = target.closest?.("#sessions > li > a");

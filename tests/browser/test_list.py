@@ -121,6 +121,7 @@ def test_a_session_opens_in_the_view_that_was_left(serve: Serve, folder: Path, p
     transcript = re.compile(r"/s/\w+$")
     expect(page).to_have_url(transcript)
     page.get_by_role("link", name="Raw").click()
+    page.wait_for_load_state("domcontentloaded")
     expect(page.locator(".lines")).to_be_visible()
     here = page.url.removesuffix("/raw")
     page.goto(server.url())
