@@ -40,15 +40,21 @@ UNSAFE_MARKUP = {
 }
 
 
+# What running the project leaves in a checkout.
+MADE = frozenset({"__pycache__", "presentview-demo", "build", "dist"})
+
+
 def files_of(*tops: Path, suffixes: tuple[str, ...] = ("",)) -> Iterator[Path]:
     for top in tops:
         for folder, folders, names in os.walk(top):
             folders[:] = [
                 name
                 for name in folders
-                if name == ".ci" or not (name.startswith(".") or name == "__pycache__")
+                if name == ".ci" or not (name.startswith(".") or name in MADE)
             ]
-            yield from (Path(folder, name) for name in names if name.endswith(suffixes))
+            # A worktree's .git is a file that says where the repository lies.
+            found = (name for name in names if name != ".git" and name.endswith(suffixes))
+            yield from (Path(folder, name) for name in found)
 
 
 def templates() -> list[Path]:
