@@ -102,7 +102,8 @@ class _Show:
     def _attend(self, policy: NetworkPolicy) -> None:
         agent = self._agent
         agent.wait()
-        if self._interrupted:
+        # An agent may be over before its page is there; what is said of it comes after the address.
+        if not _is_serving(policy) or self._interrupted:
             return
         if agent.was_killed:
             _say(_KILLED.format(pid=agent.pid))
@@ -110,7 +111,7 @@ class _Show:
             _say(_FAILED if agent.failed else _ENDED)
         if self._goes_on:
             _say(_STAYS + how_to_reopen(self._place))
-        elif _is_serving(policy) and not self._interrupted:
+        else:
             os.kill(os.getpid(), signal.SIGINT)
 
 

@@ -31,6 +31,23 @@ options = json.loads(sys.argv[2])
 sys.exit(run_demo(folder=Path(sys.argv[1]), speed=0, port=0, **options))
 """
 
+# The agent is over, and the demo has had time to say so, before there is an address to print.
+LATE = """
+import threading
+from presentview.demo.process import AgentProcess
+from presentview.web import server
+over = threading.Event()
+wait, guard = AgentProcess.wait, server.Guard
+def wait_and_tell(agent):
+    wait(agent)
+    over.set()
+def late_guard(*arguments):
+    over.wait()
+    next(t for t in threading.enumerate() if t.name == "demo").join(0.5)
+    return guard(*arguments)
+AgentProcess.wait, server.Guard = wait_and_tell, late_guard
+"""
+
 pytestmark = pytest.mark.crash
 
 
@@ -175,8 +192,11 @@ def test_without_a_browser_the_demo_ends_by_itself_and_says_how_to_reopen_it(
     assert open_calls == (HALF_WAY_CALLS if crash else set())
 
 
-def test_with_a_browser_a_crash_is_shown_until_ctrl_c(tmp_path: Path) -> None:
-    with started("-c", RUN, str(tmp_path), '{"open_browser": true, "crash": true}') as process:
+@pytest.mark.parametrize("begins", ["", LATE], ids=["as it comes", "page late"])
+def test_with_a_browser_a_crash_is_shown_until_ctrl_c(tmp_path: Path, begins: str) -> None:
+    with started(
+        "-c", begins + RUN, str(tmp_path), '{"open_browser": true, "crash": true}'
+    ) as process:
         assert process.stdout is not None
         said = [process.stdout.readline().rstrip("\n") for _ in range(7)]
         wait_until_served(said[0])
