@@ -35,6 +35,7 @@ _BACKSTOP_SECONDS: Final = 1.0
 _STEP_MS: Final = 5
 _DEBOUNCE_MS: Final = 20
 _SCAN_SHARE: Final = 20
+_SCAN_PAUSE_MOST_SECONDS: Final = 4
 _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
@@ -261,7 +262,8 @@ class Hub:
     async def _search(self) -> None:
         """Look for new sessions if somebody shows the list, or a session that is not there yet.
 
-        A large tree is searched no more than a small share of the time.
+        A large tree is searched a small share of the time, but again after seconds even where
+        one search takes that long.
         """
         wanted = self._wanted()
         awaited = wanted - self._feeds.keys() - {LIST}
@@ -274,7 +276,8 @@ class Hub:
             await _in_thread(self.listing.scan)
         for session in awaited & self.listing.refs.keys():
             await self._greet(session, *(s for s in self._streams if session in s.topics))
-        self._next_scan = time.monotonic() + _SCAN_SHARE * (time.monotonic() - began)
+        ended = time.monotonic()
+        self._next_scan = ended + min(_SCAN_SHARE * (ended - began), _SCAN_PAUSE_MOST_SECONDS)
 
 
 def _concerns_sessions(_change: Change, path: str) -> bool:

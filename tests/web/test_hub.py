@@ -4,6 +4,7 @@ import contextlib
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -13,7 +14,7 @@ from presentview.limits import STREAM_QUEUE
 from presentview.records import Kind, Record, encode
 from presentview.sessions import Roots, session_id
 from presentview.web import hub as hub_module
-from presentview.web.feeds import Feed
+from presentview.web.feeds import Batch, Feed
 from presentview.web.hub import LIST, Hub, Stream
 
 pytestmark = pytest.mark.anyio
@@ -215,6 +216,31 @@ def open_files(folder: Path) -> list[str]:
         with contextlib.suppress(OSError):
             found.append(os.readlink(f"{fds}/{name}"))
     return [path for path in found if path.startswith(os.fspath(folder))]
+
+
+async def test_a_list_whose_search_takes_minutes_is_searched_again_within_seconds(
+    sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub = Hub(Roots((sessions.folder,), ()))
+    clock = SimpleNamespace(now=1000.0, looks=0)
+    look = hub.listing.look
+
+    def slow_look() -> Batch | None:
+        clock.now += 120
+        clock.looks += 1
+        return look()
+
+    monkeypatch.setattr(hub_module, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(hub.listing, "look", slow_look)
+    async with hub.stream([LIST]):
+        await hub._search()
+        before = clock.looks
+        await hub._search()
+        assert clock.looks == before, "it is searched all the time"
+        clock.now += 10
+        await hub._search()
+        assert clock.looks == before + 1
+    hub.listing.close()
 
 
 async def test_no_file_stays_open(sessions: Sessions) -> None:
