@@ -12,7 +12,13 @@ import hypothesis
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+CHROMIUM_NAMES = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+)
 # No sandbox, since tests run as root in containers; nothing that talks to the network on its own.
 CHROMIUM_ARGS = (
     "--no-sandbox",

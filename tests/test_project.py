@@ -222,7 +222,9 @@ def ensure_chromium(path: Path, chromium: str = "") -> subprocess.CompletedProce
     )
 
 
-@pytest.mark.parametrize("name", ["chromium", "chromium-browser", "google-chrome", "my-chrome"])
+@pytest.mark.parametrize(
+    "name", ["chromium-headless-shell", "chromium", "google-chrome", "my-chrome"]
+)
 def test_an_installed_browser_is_found(name: str, tmp_path: Path) -> None:
     browser = tmp_path / name
     browser.write_text("#!/bin/sh\n")
