@@ -31,7 +31,9 @@ CHROMIUM_ARGS = (
 )
 
 # The examples are the same every time, so a red run is about the change; soaking looks for others.
-hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+hypothesis.settings.register_profile(
+    "ci", deadline=None, derandomize=True, print_blob=True, max_examples=60
+)
 hypothesis.settings.register_profile(
     "soak",
     deadline=None,
