@@ -33,7 +33,8 @@
   // Whether a key is meant for the page, and not typed into something.
   function isForPage(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return false;
-    return !event.target.closest?.("input, textarea, select, [contenteditable], dialog");
+    // A dialog that was closed keeps the focus until the page is drawn again.
+    return !event.target.closest?.("input, textarea, select, [contenteditable], dialog[open]");
   }
 
   // A part of this session's page, as JSON.

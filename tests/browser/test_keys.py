@@ -241,6 +241,22 @@ def test_the_list_of_keys_is_on_every_page(server: Server, opened: Page) -> None
     expect(page.locator("#q")).to_be_focused()
 
 
+def test_a_key_pressed_right_after_a_dialog_was_closed_is_for_the_page(
+    server: Server, page: Page
+) -> None:
+    page.goto(server.url("/"))
+    page.evaluate(
+        """() => {
+          const keys = document.getElementById("keys");
+          keys.showModal();
+          keys.close();
+          const slash = new KeyboardEvent("keydown", { key: "/", bubbles: true, cancelable: true });
+          keys.querySelector("button").dispatchEvent(slash);
+        }"""
+    )
+    expect(page.locator("#q")).to_be_focused()
+
+
 def test_the_list_of_keys_names_all_there_are() -> None:
     code = "".join((ROOT / "static" / name).read_text() for name in ("keys.js", "timings.js"))
     tables = re.findall(r"const (?:of\w+|everywhere) = \{(.*?)\n  \};", code, re.DOTALL)
