@@ -15,12 +15,11 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
-from pygments.lexers import find_lexer_class_by_name, find_lexer_class_for_filename
 from pygments.token import Token
-from pygments.util import ClassNotFound
 
 from presentview.limits import HIGHLIGHT_BYTES, HIGHLIGHT_LINE_CHARS
 from presentview.web.render.controls import reveal
+from presentview.web.render.lexers import find_lexer
 from presentview.web.render.markup import joined
 from presentview.web.render.sizes import is_longer
 
@@ -28,7 +27,6 @@ __all__ = ["highlight", "highlight_lines"]
 
 _SECONDS = 0.5  # of processor time; real files of the longest size take a fifth of this
 _CACHED_CHARS = 8 * 1024  # longer texts are lexed again each time
-_NAME_CHARS = 200  # longer names are no language's, and hardly a file's
 
 # Kinds of tokens that get a colour of their own, with what follows them in pygments' tree.
 _CLASSES = {
@@ -58,8 +56,6 @@ _CLASSES = {
     Token.Generic.Prompt: "hl-c",
     Token.Generic.Subheading: "hl-gh",
 }
-# Names that people and models write on code blocks and that pygments does not know.
-_OTHER_NAMES = {"jsonc": "json", "jsonl": "json", "ndjson": "json", "mjs": "js", "patch": "diff"}
 
 
 class _Piece(NamedTuple):
@@ -94,7 +90,7 @@ def highlight_lines(code: str, *, filename: str = "", language: str = "") -> lis
 def _lines_of(code: str, filename: str, language: str) -> tuple[str, ...] | None:
     if is_longer(code, HIGHLIGHT_BYTES) or _longest_line(code) > HIGHLIGHT_LINE_CHARS:
         return None
-    lexer_class = _find_lexer(language, PurePosixPath(filename.replace("\\", "/")).name)
+    lexer_class = find_lexer(language, PurePosixPath(filename.replace("\\", "/")).name)
     if lexer_class is None:
         return None
     run = _highlighted if len(code) <= _CACHED_CHARS else _highlighted.__wrapped__
@@ -103,26 +99,6 @@ def _lines_of(code: str, filename: str, language: str) -> tuple[str, ...] | None
 
 def _longest_line(code: str) -> int:
     return max(map(len, code.split("\n")))
-
-
-@functools.lru_cache(maxsize=512)
-def _find_lexer(language: str, name: str) -> Any:
-    """Return the lexer class for a language or the last part of a path, or None."""
-    language = language.lower()
-    language = _OTHER_NAMES.get(language, language)
-    for find, wanted in (
-        (find_lexer_class_by_name, language),
-        (find_lexer_class_for_filename, name),
-    ):
-        if not wanted or len(wanted) > _NAME_CHARS:
-            continue
-        try:
-            found = find(wanted)
-        except ClassNotFound:
-            continue
-        if found is not None:
-            return found
-    return None
 
 
 @functools.lru_cache(maxsize=256)

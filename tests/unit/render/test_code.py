@@ -69,7 +69,7 @@ def test_a_lexer_that_fails_leaves_the_text_plain(monkeypatch: pytest.MonkeyPatc
     def broken_lexer() -> None:
         raise ValueError("broken")
 
-    monkeypatch.setattr(code_module, "_find_lexer", lambda *names: broken_lexer)
+    monkeypatch.setattr(code_module, "find_lexer", lambda *names: broken_lexer)
     assert highlight("a < b", language="python") == "a &lt; b"
 
 
