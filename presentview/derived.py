@@ -33,19 +33,25 @@ class DerivedFollower(Follower):
     """The transcript of what `reader` reads, as of the last `refresh`."""
 
     def __init__(
-        self, session_path: Path, reader: Reader, *, read_long: ReadLong | None = None
+        self,
+        session_path: Path,
+        reader: Reader,
+        *,
+        second: Path | None = None,
+        read_long: ReadLong | None = None,
     ) -> None:
-        """Follow the session that `reader` reads; it is closed with the follower. Long records
-        are read with `read_long`.
+        """Follow the session that `reader` reads; it is closed with the follower. `second` is a
+        sidecar that is not shown. Long records are read with `read_long`.
         """
         self.reader = reader
+        self._second = second
         self._scratch: ScratchFile | None = None
         # The origin of the record on each line behind the header, four numbers each.
         self._origins = array("q")
         super().__init__(session_path, read_long=read_long)
 
     def _find(self) -> Found:
-        return Found(self.reader.paths[0])
+        return Found(self.reader.paths[0], self._second)
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -53,9 +59,10 @@ class DerivedFollower(Follower):
         return self.reader.paths
 
     @property
-    def note(self) -> str:
+    def notes(self) -> tuple[str, ...]:
         """What a person should know of how the session was read."""
-        return self.reader.note
+        note = self.reader.note
+        return (*([note] if note else []), *super().notes)
 
     @property
     def problems(self) -> tuple[Problem, ...]:

@@ -20,7 +20,7 @@ __all__ = ["document", "document_json", "problem_documents"]
 
 
 def document(follower: Follower) -> dict[str, Any]:
-    """`{"session": {…}, "cards": […], "problems": […]}`, all of it JSON values.
+    """`{"session": {…}, "cards": […], "notes": […], "problems": […]}`, all of it JSON values.
 
     Times are unix ms and durations ms; null means: not recorded.
     """
@@ -41,6 +41,7 @@ def document(follower: Follower) -> dict[str, Any]:
     return {
         "session": session,
         "cards": list(export_cards(follower.transcript, follower.record, alive=alive)),
+        "notes": list(follower.notes),
         "problems": problem_documents(follower.problems),
     }
 

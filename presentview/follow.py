@@ -27,10 +27,11 @@ from presentview.folded import FoldedFile
 from presentview.openfile import Line, OpenFile
 from presentview.records import Header, Record, decode
 from presentview.salvage import read_pieces
-from presentview.sidecar import Found, Problem, ReadLong, find_sidecar, present_path
+from presentview.sidecar import Found, Problem, ReadLong, present_path
 from presentview.transcript.cards import Change, Part, Place
 from presentview.transcript.fold import Transcript
 from presentview.transcript.summary import Tally
+from presentview.twosidecars import second_notice, shown_sidecar
 
 __all__ = ["Follower", "Update", "What", "parsed"]
 
@@ -103,9 +104,10 @@ class Follower:
         return (self.path,)
 
     @property
-    def note(self) -> str:
+    def notes(self) -> tuple[str, ...]:
         """What a person should know of how the session was read; mostly nothing."""
-        return ""
+        second = second_notice(self._found)
+        return (second,) if second else ()
 
     @property
     def header(self) -> Header:
@@ -124,21 +126,17 @@ class Follower:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What could not be read of the file; a second sidecar of the session is named too."""
-        other = self._found.other
+        """What could not be read of the file."""
         found = self._file.scan.problems if self.exists else ()
         if self.problem:
             found = (Problem(self.path, 1, 0, self.problem), *found)
-        if other is not None:
-            reason = f"a second sidecar of this session; {self.path.name} is shown"
-            found = (*found, Problem(other, 1, 0, reason))
         return found
 
     def _find(self) -> Found:
         if self._sidecar is not None:
             return Found(self._sidecar)
         try:
-            return find_sidecar(self.session_path)
+            return shown_sidecar(self.session_path)
         except OSError:
             return Found(present_path(self.session_path))
 

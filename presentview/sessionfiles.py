@@ -12,21 +12,23 @@ from typing import NamedTuple
 
 from presentview.errors import SidecarError
 from presentview.follow import Follower
-from presentview.sidecar import ReadLong, find_sidecar
+from presentview.sidecar import ReadLong
 from presentview.sources import Source, detect
 from presentview.sources.messages import SOURCE as MESSAGES
+from presentview.twosidecars import shown_sidecar
 
 __all__ = ["Parts", "follow", "parts_of", "source_of"]
 
 
 class Parts(NamedTuple):
-    """What a session is read from: its `sidecar` (where there is neither, the one to come) and
-    the format of its own log, None where that is not read.
+    """What a session is read from: its `sidecar` (where there is neither, the one to come), the
+    format of its own log, None where that is not read, and a `second` sidecar, not shown.
     """
 
     session: Path
     sidecar: Path | None
     source: Source | None
+    second: Path | None = None
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -77,12 +79,12 @@ def source_of(path: str | os.PathLike[str], found: os.stat_result | None = None)
 
 def parts_of(session_path: Path) -> Parts:
     """What there is of a session now."""
-    sidecar = find_sidecar(session_path).path
+    sidecar, second = shown_sidecar(session_path)
     source = source_of(session_path)
     if not os.path.exists(sidecar):
         return Parts(session_path, None if source else sidecar, source)
     # Only messages can be joined with a sidecar; of any other log it tells more by itself.
-    return Parts(session_path, sidecar, source if source is MESSAGES else None)
+    return Parts(session_path, sidecar, source if source is MESSAGES else None, second)
 
 
 def follow(
@@ -99,6 +101,6 @@ def follow(
     if has.sidecar:
         from presentview.joining.reader import JoinedReader
 
-        joined = JoinedReader(session_path)
-        return DerivedFollower(session_path, joined, read_long=read_long)
+        joined = JoinedReader(session_path, has.sidecar)
+        return DerivedFollower(session_path, joined, second=has.second, read_long=read_long)
     return DerivedFollower(session_path, has.source.open(session_path), read_long=read_long)

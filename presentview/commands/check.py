@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from presentview.commands import Commands
@@ -25,6 +26,8 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     with opened(options.file) as follower:
+        for note in follower.notes:
+            print(printable(note), file=sys.stderr)
         for problem in follower.problems:
             print(printable(str(problem)))
         return 1 if follower.problems else 0

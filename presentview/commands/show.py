@@ -36,6 +36,8 @@ def _run(options: argparse.Namespace) -> int:
 
             for line in show_lines(follower):
                 print(line)
+        for note in follower.notes:
+            print(printable(note), file=sys.stderr)
         for problem in follower.problems:
             print(printable(str(problem)), file=sys.stderr)
         return 1 if follower.problems else 0

@@ -14,7 +14,7 @@ from presentview.joining.outline import Said, SidecarOutline, said_of
 from presentview.joining.plan import Insert, Plan, plan
 from presentview.openfile import OpenFile
 from presentview.records import Header, Kind, Record
-from presentview.sidecar import Problem, Scan, find_sidecar
+from presentview.sidecar import Problem, Scan
 from presentview.sources.base import Origin, Placed, Poll
 from presentview.sources.chat import Message, MessageScan, message_in
 from presentview.sources.growing import Growing
@@ -37,8 +37,9 @@ class _Point(NamedTuple):
 class JoinedReader:
     """Reads the session at `session_path` (a `presentview.sources.base.Reader`)."""
 
-    def __init__(self, session_path: Path) -> None:
-        self.paths = (find_sidecar(session_path).path, session_path)
+    def __init__(self, session_path: Path, sidecar: Path) -> None:
+        """Join the session's own log with its `sidecar`."""
+        self.paths = (sidecar, session_path)
         self._messages = Growing(session_path, MessageScan)
         self._said: list[Said] = []
         self._scan = Scan(self.paths[0])

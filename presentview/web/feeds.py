@@ -188,7 +188,7 @@ class Feed:
         """The notes about the file: what could not be read, and what is waited for."""
         follower = self.follower
         notes = [] if follower.exists else [f"Waiting for {path_text(follower.path)}"]
-        notes += [follower.note] if follower.note else []
+        notes += follower.notes
         problems = follower.problems
         files = {path: number for number, path in enumerate(follower.paths)}
         return render(

@@ -18,6 +18,7 @@ from presentview.limits import LISTING_READ_BYTES, PAGE_ROWS, ROWS_FOLLOWED
 from presentview.sessionfiles import follow, parts_of, source_of
 from presentview.sessions import Roots, SessionRef, find_sessions
 from presentview.sidecar import SUFFIX, present_path
+from presentview.twosidecars import shown_sidecar
 from presentview.web.apart import Apart
 from presentview.web.feeds import Batch, BatchLog, Op, Snapshot
 from presentview.web.glance import glance
@@ -267,8 +268,11 @@ def _fragment(name: str, values: Mapping[str, Any]) -> Markup:
 def _stamp(ref: SessionRef, writer: str) -> _Stamp:
     """What a session's files are like now, its own log among them where it is read."""
     session = os.fspath(ref.path)
-    # The documented name, and where there is no such file the Go program's.
-    sidecar = next((found for path in _sidecars(session) if (found := _found(path))), None)
+    sidecars = [found for path in _sidecars(session) if (found := _found(path))]
+    sidecar = sidecars[0] if sidecars else None
+    if len(sidecars) > 1:
+        shown = os.fspath(shown_sidecar(session).path)
+        sidecar = next((found for found in sidecars if found.path == shown), sidecar)
     own = _found(session)
     if own is not None and source_of(session, own.stat) is None:
         own = None
@@ -293,6 +297,7 @@ class _File(NamedTuple):
 
 
 def _sidecars(session: str) -> tuple[str, str]:
+    """The documented name and the Go program's."""
     return present_path(session), session + SUFFIX
 
 
