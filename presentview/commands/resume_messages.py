@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from presentview.commands import Commands
 from presentview.commands.opening import printable, safe_line
 from presentview.errors import PresentviewError, SidecarError
-from presentview.limits import PEEK_BYTES
-from presentview.openfile import OpenFile
 from presentview.sidecar import Problem
 
 if TYPE_CHECKING:
@@ -67,13 +65,15 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _resumed(path: Path, *, repair: bool) -> Resumed:
-    from presentview.eventlog import is_event_log
-    from presentview.runlog import is_run_log
+    from presentview.sources import EVENT_LOG, RUN_LOG, detect
 
-    head = _head(path)
-    if is_event_log(head):
+    try:
+        source = detect(path)
+    except OSError as error:
+        raise SidecarError(f"cannot be read: {error.strerror}", path=path) from error
+    if source is EVENT_LOG:
         return _of_events(path, repair=repair)
-    if is_run_log(head):
+    if source is RUN_LOG:
         return _of_run(path, repair=repair)
     raise PresentviewError(f"{path}: is no session event log, nor a run log")
 
@@ -125,17 +125,6 @@ def _of_run(path: Path, *, repair: bool) -> Resumed:
         line for each, calls in marked for line in message_lines(each, interrupted=bool(calls))
     )
     return Resumed(documents, lines, session.problems)
-
-
-def _head(path: Path) -> bytes:
-    try:
-        opened = OpenFile(path)
-        try:
-            return opened.read(0, PEEK_BYTES)
-        finally:
-            opened.close()
-    except OSError as error:
-        raise SidecarError(f"cannot be read: {error.strerror}", path=path) from error
 
 
 def _document(resumed: Resumed) -> bytes:

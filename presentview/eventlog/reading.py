@@ -24,7 +24,6 @@ __all__ = [
     "Placed",
     "Scan",
     "decode_event",
-    "is_event_log",
     "load",
     "read_events",
     "read_line",
@@ -81,22 +80,6 @@ def read_events(file: BinaryIO, scan: Scan | None = None) -> Iterator[Placed]:
 def decode_event(line: bytes) -> SessionEvent | None:
     """The event on one line, however it is spelled; None where there is none."""
     return next((found.item for found in read_line(line) if found.item is not None), None)
-
-
-def is_event_log(head: bytes) -> bool:
-    """Whether a file that begins with `head` is a session event log, told by its first events.
-
-    A line that `head` holds only the beginning of counts too.
-    """
-    from presentview.eventlog.mending import EVENTS
-
-    for line in head.removeprefix(b"\xef\xbb\xbf").splitlines():
-        if EVENTS.start.match(line.decode("utf-8", "replace").lstrip()):
-            return True
-        event = decode_event(line)
-        if event is not None and event.seq and event.type and event.data:
-            return True
-    return False
 
 
 def read_line(line: bytes, *, first: bool = False) -> Iterator[Found[SessionEvent]]:

@@ -27,7 +27,7 @@ from presentview.errors import LogAmbiguous, LogClosed, LogError, LogExists, Log
 from presentview.runlog.calls import answered, unanswered
 from presentview.runlog.listing import Entry, entry_of, list_runs
 from presentview.runlog.naming import default_dir
-from presentview.runlog.reading import Placed, Scan, decode_record, is_run_log, read_line
+from presentview.runlog.reading import Placed, Scan, decode_record, read_line
 from presentview.runlog.recorder import Recorder
 from presentview.runlog.records import (
     Activity,
@@ -71,7 +71,6 @@ __all__ = [
     "default_dir",
     "encode_record",
     "entry_of",
-    "is_run_log",
     "list_runs",
     "load",
     "new_id",

@@ -14,7 +14,7 @@ from presentview.logscan import LogScan
 from presentview.objects import Found
 from presentview.runlog.records import Record, decode_line
 
-__all__ = ["Placed", "Scan", "decode_record", "is_run_log", "read_line"]
+__all__ = ["Placed", "Scan", "decode_record", "read_line"]
 
 
 class Placed(NamedTuple):
@@ -31,22 +31,6 @@ class Placed(NamedTuple):
 def decode_record(line: bytes) -> Record | None:
     """The record on one line, however it is spelled; None where there is none."""
     return next((found.item for found in read_line(line) if found.item is not None), None)
-
-
-def is_run_log(head: bytes) -> bool:
-    """Whether a file that begins with `head` is a run log, told by its first records.
-
-    A line that `head` holds only the beginning of counts too.
-    """
-    from presentview.runlog.mending import RECORDS
-
-    for line in head.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
-        if RECORDS.start.match(line.decode("utf-8", "replace").lstrip()):
-            return True
-        record = decode_record(line) if line.lstrip()[:1] == b"{" else None
-        if record is not None and (record.meta or record.message):
-            return True
-    return False
 
 
 def read_line(line: bytes, *, first: bool = False) -> Iterator[Found[Record]]:

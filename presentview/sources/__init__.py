@@ -18,7 +18,18 @@ from presentview.sources.messages import SOURCE as MESSAGES
 from presentview.sources.plain import dicts_in
 from presentview.sources.runlog import SOURCE as RUN_LOG
 
-__all__ = ["SOURCES", "Origin", "Placed", "Poll", "Reader", "Source", "detect"]
+__all__ = [
+    "EVENT_LOG",
+    "MESSAGES",
+    "RUN_LOG",
+    "SOURCES",
+    "Origin",
+    "Placed",
+    "Poll",
+    "Reader",
+    "Source",
+    "detect",
+]
 
 SOURCES: Final[tuple[Source, ...]] = (MESSAGES, EVENT_LOG, RUN_LOG)
 _VALUES: Final = 9
@@ -26,7 +37,7 @@ _VALUES: Final = 9
 
 def detect(path: str | os.PathLike[str]) -> Source | None:
     """The format of the file at `path`: that of most of the first JSON objects in it; None if
-    there is none.
+    there is none. Of a file that holds no whole object the beginning of one tells.
 
     Raises `OSError` if the file cannot be opened and `SidecarError` if it is no regular file.
     """
@@ -39,6 +50,9 @@ def detect(path: str | os.PathLike[str]) -> Source | None:
     finally:
         opened.close()
     values = _first_values(head)
+    if not values:
+        begun = [line.lstrip() for line in head.removeprefix(b"\xef\xbb\xbf").split(b"\n")]
+        return next((one for one in SOURCES if any(map(one.begins.match, begun))), None)
     return next((one for one in SOURCES if 2 * sum(map(one.fits, values)) > len(values)), None)
 
 

@@ -5,6 +5,7 @@ Past this border nobody asks where a record came from.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -85,9 +86,10 @@ class Reader(Protocol):
 
 class Source(NamedTuple):
     """A format: its `name` as a person is told it, whether a JSON object is what a line of it
-    holds, and how to read a file.
+    holds, how a line `begins` that is torn, and how to read a file.
     """
 
     name: str
     fits: Callable[[dict[str, Any]], bool]
+    begins: re.Pattern[bytes]
     open: Callable[[Path], Reader]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -321,4 +322,6 @@ def _open(path: Path) -> Reader:
     return NarratedReader(path, Scan, EventNarrator)
 
 
-SOURCE: Final = Source("event log", _fits, _open)
+_BEGINS: Final = re.compile(rb'\{\s*"id"\s*:\s*"[^"\\]*"\s*,\s*"seq"\s*:', re.IGNORECASE)
+
+SOURCE: Final = Source("event log", _fits, _BEGINS, _open)

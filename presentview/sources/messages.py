@@ -5,6 +5,7 @@ There are no times and no ends of turns in them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -88,4 +89,6 @@ def _open(path: Path) -> Reader:
     return NarratedReader(path, MessageScan, MessageNarrator, note=_NOTE)
 
 
-SOURCE: Final = Source("message list", is_message, _open)
+_BEGINS: Final = re.compile(rb'\{\s*"role"\s*:\s*"(?:system|developer|user|assistant|tool)"')
+
+SOURCE: Final = Source("message list", is_message, _BEGINS, _open)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -154,4 +155,8 @@ def _open(path: Path) -> Reader:
     return NarratedReader(path, Scan, RunNarrator)
 
 
-SOURCE: Final = Source("run log", _fits, _open)
+_BEGINS: Final = re.compile(
+    rb'\{\s*"kind"\s*:\s*"(?:meta|message|event|result|reset)"\s*,\s*"at"\s*:'
+)
+
+SOURCE: Final = Source("run log", _fits, _BEGINS, _open)

@@ -16,12 +16,9 @@ from presentview.eventlog import (
     ModelMessage,
     ToolCall,
     ToolResult,
-    encode_event,
     index_messages,
-    is_event_log,
     load,
 )
-from tests.unit.eventlog.examples import SAMPLE, event
 
 SUMMARY = ModelMessage.of("user", "so far")
 
@@ -140,19 +137,3 @@ def test_a_file_that_is_no_event_log_cannot_be_resumed(
     out, err = capsys.readouterr()
     assert (out, said in err) == ("", True)
     assert main(["resume-messages", str(tmp_path)]) == 2
-
-
-def test_a_log_is_told_by_its_content() -> None:
-    whole = SAMPLE.read_bytes()
-    first = encode_event(event(1, "user/message", {"Content": [{"text": "x" * 50_000}]}))
-    for head in (
-        whole,
-        whole[:60],
-        first[:16_000],
-        b"\xef\xbb\xbf" + whole,
-        b"damaged\n\n" + whole,
-        b'{"seq":1,"type":"usage","data":{}}\n',
-    ):
-        assert is_event_log(head)
-    for other in (b"", b"{", b'{"type":"x"}', b'{"seq":1,"type":"x"}', b'{"kind":"meta","at":""}'):
-        assert not is_event_log(other)

@@ -20,14 +20,11 @@ from presentview.runlog import (
     Session,
     decode_record,
     encode_record,
-    is_run_log,
     load,
     read,
 )
 from presentview.runlog.times import id_ns, new_id, ns_of, parse_ns, rfc3339
 from tests.unit.runlog.logs import (
-    CALL,
-    EVENT,
     LINES,
     META,
     RESULT,
@@ -220,13 +217,6 @@ def test_an_id_is_the_second_a_run_started_in() -> None:
     second = ns_of(when) // 10**9 * 10**9
     assert id_ns("20260821-020405") == id_ns("20260821-020405-13") == second
     assert [id_ns(text) for text in ("x", "20260821-020405-x", "20261399-020405")] == [None] * 3
-
-
-def test_a_log_is_told_by_its_content() -> None:
-    for head in (WHOLE, META[:60], b"\xef\xbb\xbf" + SAID, b"damaged\n\n" + SAID, EVENT, CALL):
-        assert is_run_log(head)
-    for other in (b"", b"{", b'{"kind":"_header"}', b'{"kind":"text","text":"a"}', b'{"seq":1}'):
-        assert not is_run_log(other)
 
 
 def test_a_file_that_cannot_be_opened_is_an_error(tmp_path: Path) -> None:

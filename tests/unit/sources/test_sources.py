@@ -118,6 +118,25 @@ def test_a_format_is_told_by_content_not_by_name(tmp_path: Path) -> None:
     assert names == ["run log", "event log", "message list"]
 
 
+def test_a_torn_or_damaged_beginning_tells_the_format_too(tmp_path: Path) -> None:
+    path = tmp_path / "torn"
+    wholes = [
+        (make_run(tmp_path / "runs").read_bytes(), "run log"),
+        (make_events(tmp_path / "events").read_bytes(), "event log"),
+        (json.dumps(USER).encode() + b"\n", "message list"),
+    ]
+    for whole, name in wholes:
+        first = whole.partition(b"\n")[0]
+        for head in (whole, first, first[:-3], b"\xef\xbb\xbf" + whole, b"damaged\n\n" + whole):
+            path.write_bytes(head)
+            source = detect(path)
+            assert source is not None, head[:80]
+            assert source.name == name
+    for other in (b"", b"{", b'{"kind":"_header"}', b'{"kind":"text","text":"a"}', b'{"seq":1}'):
+        path.write_bytes(other)
+        assert detect(path) is None
+
+
 def test_a_first_line_of_any_usual_length_tells_the_format(tmp_path: Path) -> None:
     system = {"role": "system", "content": "be " * 100_000}
     source = detect(write(tmp_path / "s.jsonl", system, USER))
