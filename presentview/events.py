@@ -220,6 +220,7 @@ def _usage(event: Event, extensions: bool) -> dict[str, Any]:
             output_tokens=_int(usage.output_tokens),
             total_tokens=_int(usage.total_tokens),
             cache_read=max(0, _int(usage.cache_read)),
+            steps=max(0, _int(usage.steps)) if extensions else 0,
         )
     }
     if extensions and event.tool is not None and (call := _text(event.tool.id)):

@@ -159,13 +159,15 @@ class Tool(_Wire, frozen=True):
 class Usage(_Wire, frozen=True):
     """Tokens of one model request: input, output, total, and input read from a cache.
 
-    As an extension the record's `tool.id` names the call whose sub-agent made the request.
+    As extensions the record's `tool.id` names the call whose sub-agent made the request, and
+    `steps` counts the steps of an agent's loop that ended with it.
     """
 
     input_tokens: Int64 = 0
     output_tokens: Int64 = 0
     total_tokens: Int64 = 0
     cache_read: Int64 = 0
+    steps: Int64 = 0
     extra: Extra | None = None
 
 

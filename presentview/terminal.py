@@ -82,7 +82,8 @@ def _card_lines(card: Card, follower: Follower) -> Iterator[str]:
     elif isinstance(card, ToolCard):
         yield from _call_lines(card, follower)
     elif isinstance(card, UsageCard):
-        yield f"  {card.input:,} in · {card.output:,} out · {card.cached:,} cached"
+        steps = f"{units.plural(card.steps, 'step')} · " if card.steps else ""
+        yield f"  {steps}{card.input:,} in · {card.output:,} out · {card.cached:,} cached"
     elif card.kind == "collab":
         yield from _collab_lines(card, follower)
     else:

@@ -243,7 +243,9 @@ def session_records() -> st.SearchStrategy[Record]:
         st.builds(
             Record,
             kind=st.just(Kind.USAGE),
-            usage=st.sampled_from([None, Usage(), Usage(input_tokens=1), Usage(cache_read=2)]),
+            usage=st.sampled_from(
+                [None, Usage(), Usage(input_tokens=1), Usage(cache_read=2), Usage(steps=1)]
+            ),
             tool=st.none() | _session_tools(),
             at=_TIMES,
         ),

@@ -49,14 +49,13 @@ __all__ = ["SOURCE", "EventNarrator"]
 _QUIET: Final = frozenset(
     {
         EventType.STEP_START,
-        EventType.STEP_END,
         EventType.MESSAGE_START,
         EventType.MESSAGE_UPDATE,
         EventType.MESSAGE_END,
     }
 )
-"""What says nothing that another event does not say: steps show in the usage they cost, pieces of
-a message in the whole of it."""
+"""What says nothing that another event does not say: a step its end, pieces of a message the whole
+of it."""
 
 _Tell = Callable[[SessionEvent], Iterator[Record]]
 
@@ -68,9 +67,11 @@ class EventNarrator:
         self.header = Header()
         self._in_turn = False
         self._prompted = False
+        self._steps = 0
         self._repeats = Repeats()
         self._tellers: dict[str, _Tell] = {
             EventType.TURN_END: self._turn_end,
+            EventType.STEP_END: self._step_end,
             EventType.USER_MESSAGE: self._user_message,
             EventType.ASSISTANT_MESSAGE: self._assistant_message,
             EventType.TOOL_CALL: self._tool_call,
@@ -100,6 +101,7 @@ class EventNarrator:
         if event.type == EventType.TURN_START:
             # Its prompt is the next event: the turn is told with that.
             self._in_turn, self._prompted = True, False
+            self._steps = 0
             return
         if self._in_turn and not self._prompted and event.type != EventType.USER_MESSAGE:
             self._prompted = True
@@ -110,15 +112,21 @@ class EventNarrator:
     def _turn_end(self, event: SessionEvent) -> Iterator[Record]:
         data = event.payload(TurnEndData) or TurnEndData(0)
         self._in_turn = False
-        said = [f"{data.steps:,} steps" if data.steps != 1 else "1 step"]
-        if data.stop_reason:
-            said.append(f"stopped: {data.stop_reason}")
+        said = [f"Stopped: {data.stop_reason}"] if data.stop_reason else []
         if data.step_limit:
             said.append(f"limit {data.step_limit:,} steps")
-        yield Record(Kind.PHASE, text=" · ".join(said), at=event.at)
+        if said:
+            yield Record(Kind.PHASE, text=" · ".join(said), at=event.at)
+        if data.steps > self._steps:
+            # Steps whose end was not written, or is not here any more.
+            yield from _steps(data.steps - self._steps, event.at)
         error = "cancelled" if data.cancelled else "failed" if data.failed else ""
         level = "error" if error else ""
         yield Record(Kind.TURN_DONE, text=error, level=level, at=event.at)
+
+    def _step_end(self, event: SessionEvent) -> Iterator[Record]:
+        self._steps += 1
+        return _steps(1, event.at)
 
     def _user_message(self, event: SessionEvent) -> Iterator[Record]:
         message = event.payload(ModelMessage)
@@ -152,6 +160,10 @@ class EventNarrator:
             return
         yield _dispatch(call, event.at)
         yield from self._repeats.warnings(call.name, normalized(call.input), event.at)
+
+
+def _steps(count: int, at: int) -> Iterator[Record]:
+    yield Record(Kind.USAGE, usage=Usage(steps=count), at=at)
 
 
 def _dispatch(call: ToolCall, at: int) -> Record:

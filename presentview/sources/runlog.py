@@ -38,6 +38,7 @@ class RunNarrator:
         self._again: deque[Message] = deque()
         self._repeats = Repeats()
         self._event_tellers: Mapping[str, Callable[[Event, int], Record]] = {
+            "iteration": lambda _, at: Record(Kind.USAGE, usage=Usage(steps=1), at=at),
             "retry": lambda event, at: Record(Kind.RETRYING, text=event.text, at=at),
             "runaway": lambda event, at: notice(f"Runaway: {event.text}", at),
             "compact": lambda event, at: Record(Kind.PHASE, text=event.text or "Compacted", at=at),

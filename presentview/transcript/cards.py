@@ -239,13 +239,16 @@ class ToolCard(Card, eq=False):
 
 
 class UsageCard(Card, eq=False):
-    """A turn's footer: the tokens of its model requests, added up, and how many there were."""
+    """A turn's footer: the tokens of its model requests, added up, how many there were, and how
+    many steps the agent counted.
+    """
 
     input: int = 0
     output: int = 0
     total: int = 0
     cached: int = 0
     requests: int = 0
+    steps: int = 0
 
 
 class Turn(msgspec.Struct, eq=False):

@@ -49,6 +49,7 @@ def export_card(card: Card, turn: Turn, read: ReadPart, *, alive: bool) -> dict[
             "total_tokens": card.total,
             "cached_tokens": card.cached,
             "requests": card.requests,
+            "steps": card.steps or None,
             "turn_ms": turn.duration_ms,
         }
     else:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from msgspec.structs import replace
+
 from presentview.limits import TITLE_CHARS
 from presentview.records import FileDiff, Kind, Profile, Record, Tool, Usage
 from presentview.transcript.answer import Answer
@@ -499,7 +501,8 @@ class Transcript:
             tree.changed(card)
         if record.tool is not None and record.tool.id:
             self._count_tokens(record.tool.id, usage)
-        card.requests += 1
+        card.requests += usage.steps <= 0 or _tokens_told(usage)
+        card.steps += max(0, usage.steps)
         card.input += usage.input_tokens
         card.output += usage.output_tokens
         card.total += usage.total_tokens
@@ -577,6 +580,11 @@ class Transcript:
         card.count = summary.rounds
         card.parts = (part,)
         self.tree.changed(card)
+
+
+def _tokens_told(usage: Usage) -> bool:
+    """Whether it speaks of a model request; else it only counts steps."""
+    return replace(usage, steps=0) != _NO_USAGE
 
 
 def _time_in_tools(card: ToolCard) -> int:

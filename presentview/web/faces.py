@@ -234,11 +234,12 @@ def _call_badges(card: ToolCard, *, running: bool) -> list[Badge]:
 
 
 def usage_parts(card: UsageCard) -> list[str]:
-    """The tokens of a turn's footer as words; what was not recorded is left out."""
+    """The steps and tokens of a turn's footer as words; what was not recorded is left out."""
+    steps = [units.plural(card.steps, "step")] if card.steps else []
     figures = (
         (card.input, "in"),
         (card.output, "out"),
         (card.cached, "cached"),
         (card.total, "total"),
     )
-    return [f"{count:,} {word}" for count, word in figures if count]
+    return [*steps, *(f"{count:,} {word}" for count, word in figures if count)]

@@ -105,8 +105,43 @@ def test_an_event_log_is_told_with_a_warning_of_calls_that_repeat(tmp_path: Path
     assert kinds.count("tool") == 6
     assert ("notice", "read was called 5 times in a row with the same arguments", None) in found
     assert ("tool", "1 of 2 done", "done") in found
-    assert ("phase", "5 steps", None) in found
+    assert "phase" not in kinds
     assert ("turn_error", "failed", "failed") in found
+
+
+def footers(path: Path) -> list[tuple[int, int, int]]:
+    """The steps, requests and input tokens of each turn's footer."""
+    with follow(path) as follower:
+        follower.refresh()
+        turns = follower.transcript.turns
+        return [(f.steps, f.requests, f.input) for turn in turns if (f := turn.footer) is not None]
+
+
+def test_the_steps_of_a_turn_stand_beside_its_tokens(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    log = EventLog.open(path)
+    for told in (0, 2, 5):
+        log.append_turn_start("main")
+        log.append_message("main", "user/message", ModelMessage.of("user", "go"))
+        for step in range(2):
+            log.append_step_start("main", step)
+            log.append_usage("main", UsageData(10, 2, 12))
+            log.append_step_end("main", step)
+        if told:
+            log.append_turn_end("main", TurnEndData(told, stop_reason="end_turn"))
+    log.append_turn_start("main")
+    log.append_turn_end("main", TurnEndData(0))
+    assert footers(path) == [(2, 2, 20), (2, 2, 20), (5, 2, 20)]
+    assert ("phase", "Stopped: end_turn", None) in cards(path)
+
+
+def test_the_iterations_of_a_run_are_its_steps(tmp_path: Path) -> None:
+    with runlog.create(tmp_path, "20260101-000000", runlog.Meta()) as log:
+        log.message(runlog.Message("user", "fix it"))
+        for number in (1, 2, 3):
+            log.event(runlog.Event("iteration", iteration=number))
+        log.result(runlog.Result("settled", iterations=3, input_tokens=7))
+    assert footers(log.path) == [(3, 1, 7)]
 
 
 def test_a_format_is_told_by_content_not_by_name(tmp_path: Path) -> None:
