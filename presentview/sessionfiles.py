@@ -14,7 +14,6 @@ from presentview.errors import SidecarError
 from presentview.follow import Follower
 from presentview.sidecar import ReadLong
 from presentview.sources import Source, detect
-from presentview.sources.messages import SOURCE as MESSAGES
 from presentview.twosidecars import shown_sidecar
 
 __all__ = ["Parts", "follow", "parts_of", "source_of"]
@@ -83,8 +82,7 @@ def parts_of(session_path: Path) -> Parts:
     source = source_of(session_path)
     if not os.path.exists(sidecar):
         return Parts(session_path, None if source else sidecar, source)
-    # Only messages can be joined with a sidecar; of any other log it tells more by itself.
-    return Parts(session_path, sidecar, source if source is MESSAGES else None, second)
+    return Parts(session_path, sidecar, source, second)
 
 
 def follow(
@@ -101,6 +99,6 @@ def follow(
     if has.sidecar:
         from presentview.joining.reader import JoinedReader
 
-        joined = JoinedReader(session_path, has.sidecar)
+        joined = JoinedReader(session_path, has.sidecar, has.source)
         return DerivedFollower(session_path, joined, second=has.second, read_long=read_long)
     return DerivedFollower(session_path, has.source.open(session_path), read_long=read_long)

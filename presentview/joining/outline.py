@@ -1,19 +1,28 @@
-"""What of a sidecar and of a message list can be found in the other: their outlines."""
+"""What of a sidecar and of the agent's own log can be found in the other: their outlines."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
 from presentview.records import Kind, Record
-from presentview.sources.base import Origin
+from presentview.sources.base import Placed
 from presentview.sources.chat import Message
 from presentview.sources.messages import collab_of
 from presentview.transcript.collab import summarize_collab
 
-__all__ = ["Key", "Said", "SidecarOutline", "TurnOutline", "said_of"]
+__all__ = [
+    "Key",
+    "RecordKeys",
+    "Said",
+    "SidecarOutline",
+    "TurnOutline",
+    "said_of",
+    "said_of_record",
+]
 
 Key: TypeAlias = tuple[str, str]
 """Something both files hold if they tell of the same: a call by its id, the text of an answer or
@@ -37,36 +46,32 @@ class TurnOutline(msgspec.Struct):
     has_text: bool = False
 
 
-class SidecarOutline:
-    """The outline of a sidecar, taken from its records one by one."""
+class RecordKeys:
+    """The keys of records, given one by one: a call counts once, however often it is told while
+    it runs.
+    """
 
     def __init__(self) -> None:
-        self.turns: list[TurnOutline] = [TurnOutline()]
         self._open: set[str] = set()
 
-    def take(self, record: Record) -> None:
-        """Take in the next record."""
+    def of(self, record: Record) -> Iterator[Key]:
+        """The keys of the next record."""
         kind = record.kind
         if kind == Kind.TURN_STARTED:
             self._open.clear()
-            turn = TurnOutline(has_text=bool(record.text))
-            self.turns.append(turn)
-            _add(turn, PROMPT, record.text)
+            yield from _text_key(PROMPT, record.text)
         elif kind == Kind.MESSAGE:
-            _add(self.turns[-1], TEXT, record.text)
-        elif kind == Kind.STEER:
-            if text := record.text.strip():
-                self.turns[-1].steers.append(digest(text))
+            yield from _text_key(TEXT, record.text)
         elif kind == Kind.COMPACTION_DONE:
             if record.compaction is not None:
-                _add(self.turns[-1], SUMMARY, record.compaction.summary)
+                yield from _text_key(SUMMARY, record.compaction.summary)
         elif kind == Kind.EXPERT_COLLAB:
             if run := summarize_collab(record.collab).run_id:
-                self.turns[-1].keys.append((COLLAB, run))
+                yield COLLAB, run
         elif record.tool is not None:
-            self._take_call(record)
+            yield from self._call_key(record)
 
-    def _take_call(self, record: Record) -> None:
+    def _call_key(self, record: Record) -> Iterator[Key]:
         tool = record.tool
         assert tool is not None
         if not tool.id or tool.parent_id or "/" in tool.id:
@@ -75,34 +80,51 @@ class SidecarOutline:
             self._open.discard(tool.id)
         elif record.kind == Kind.TOOL_DISPATCH and tool.id not in self._open:
             self._open.add(tool.id)
-            self.turns[-1].keys.append((CALL, tool.id))
+            yield CALL, tool.id
+
+
+class SidecarOutline:
+    """The outline of a sidecar, taken from its records one by one."""
+
+    def __init__(self) -> None:
+        self.turns: list[TurnOutline] = [TurnOutline()]
+        self._keys = RecordKeys()
+
+    def take(self, record: Record) -> None:
+        """Take in the next record."""
+        if record.kind == Kind.TURN_STARTED:
+            self.turns.append(TurnOutline(has_text=bool(record.text)))
+        turn = self.turns[-1]
+        turn.keys += self._keys.of(record)
+        if record.kind == Kind.STEER and (text := record.text.strip()):
+            turn.steers.append(digest(text))
 
 
 class Said(NamedTuple):
-    """What is kept of a message: what it is (`prompt`, `user`, `assistant` or empty), its `keys`,
-    a digest of its `text`, and where it stands.
+    """What is kept of an entry of the agent's own log: what it is (`prompt`, `user`, `assistant`,
+    `tool` or empty), its `keys`, a digest of its `text`, and whether it is `lasting`: told even
+    where a sidecar tells the turn.
     """
 
     what: str
-    keys: tuple[Key, ...]
-    text: str
-    origin: Origin
+    keys: tuple[Key, ...] = ()
+    text: str = ""
+    lasting: bool = False
 
 
-def said_of(message: Message, origin: Origin) -> Said:
-    """The outline of a message that stands at `origin`."""
+def said_of(message: Message) -> Said:
+    """The outline of a message."""
     text = message.text.strip()
     keys: list[Key] = []
     what = ""
     if message.role == "assistant":
         what = "assistant"
-        if text:
-            keys.append((TEXT, digest(text)))
+        keys += _text_key(TEXT, text)
         keys += ((CALL, call.id) for call in message.calls if call.id)
     elif message.role == "user":
         what = "prompt" if message.is_prompt else "user"
-        if what == "prompt" and text:
-            keys.append((PROMPT, digest(text)))
+        if what == "prompt":
+            keys += _text_key(PROMPT, text)
         if message.is_summary:
             keys.append((SUMMARY, digest(message.summary)))
     elif message.role == "tool":
@@ -111,7 +133,24 @@ def said_of(message: Message, origin: Origin) -> Said:
         if collab is not None and (run := summarize_collab(collab).run_id):
             keys.append((COLLAB, run))
     said = message.steer or text
-    return Said(what, tuple(keys), digest(said) if said else "", origin)
+    return Said(what, tuple(keys), digest(said) if said else "")
+
+
+_WHAT: Final = {
+    Kind.TURN_STARTED.value: "prompt",
+    Kind.MESSAGE.value: "assistant",
+    Kind.TOOL_DISPATCH.value: "tool",
+    Kind.TOOL_RESULT.value: "tool",
+}
+
+
+def said_of_record(placed: Placed, keys: RecordKeys) -> Said:
+    """The outline of a record that another log was told as, the next one for `keys`."""
+    record = placed.record
+    found = tuple(keys.of(record))
+    what = "" if placed.lasting else _WHAT.get(record.kind, "")
+    text = record.text.strip() if what == "prompt" else ""
+    return Said(what, () if placed.lasting else found, digest(text) if text else "", placed.lasting)
 
 
 def digest(text: str) -> str:
@@ -119,6 +158,6 @@ def digest(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
-def _add(turn: TurnOutline, what: str, text: str) -> None:
+def _text_key(what: str, text: str) -> Iterator[Key]:
     if text := text.strip():
-        turn.keys.append((what, digest(text)))
+        yield what, digest(text)

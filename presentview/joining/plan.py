@@ -18,13 +18,15 @@ __all__ = ["Insert", "Plan", "plan"]
 
 
 class Insert(NamedTuple):
-    """Messages from index `start` up to `end` that no turn of the sidecar holds: a turn of their
-    own, or, `unplaced`, a prompt of which it is not known to which turn it belongs.
+    """Entries from index `start` up to `end` that no turn of the sidecar holds: a turn of their
+    own, or, `unplaced`, a prompt of which it is not known to which turn it belongs, or, `lasting`,
+    what is told of a turn besides.
     """
 
     start: int
     end: int
     unplaced: bool = False
+    lasting: bool = False
 
 
 class Plan(NamedTuple):
@@ -43,16 +45,17 @@ class _Anchor(NamedTuple):
 
 
 class _Stretch(NamedTuple):
-    """The messages from a prompt up to the next one."""
+    """The entries from a prompt up to the next one, and which of them are `lasting`."""
 
     start: int
     end: int
     prompt: int | None
     has_reply: bool
+    lasting: tuple[int, ...]
 
 
 def plan(turns: Sequence[TurnOutline], said: Sequence[Said], *, from_start: bool) -> Plan:
-    """Join the `turns` of a sidecar (index 0: before the first) and the messages `said`.
+    """Join the `turns` of a sidecar (index 0: before the first) and what the other log has `said`.
 
     `from_start` says that the sidecar holds its session from the beginning on, so that the
     beginnings of both are anchored to each other.
@@ -147,6 +150,7 @@ def _stretches(said: Sequence[Said], steers: Iterable[int]) -> list[_Stretch]:
             end,
             start if number else None,
             any(said[i].what in ("assistant", "tool") for i in range(start, end)),
+            tuple(i for i in range(start, end) if said[i].lasting),
         )
         for number, (start, end) in enumerate(pairwise(bounds))
     ]
@@ -179,6 +183,8 @@ class _Joiner:
     def plan(self) -> Plan:
         """The plan."""
         turn, stretch = 0, 0 if self._spans.get(0) is None else self._spans[0][1]
+        for before in self._stretches[: stretch + 1] if 0 in self._spans else ():
+            self._lasting(1, before)
         is_anchored = self._from_start or 0 in self._spans
         if 0 not in self._spans:
             self._insert(0, self._stretches[0])
@@ -189,6 +195,7 @@ class _Joiner:
             self._fill(turn, number, stretch, first, is_anchored=is_anchored)
             if first > stretch:
                 self._prompts[number] = self._stretches[first].prompt
+                self._lasting(number + 1, self._stretches[first])
             for inner in range(max(first, stretch) + 1, last + 1):
                 self._unplaced(number + 1, self._stretches[inner])
             turn, stretch, is_anchored = number, max(last, stretch), True
@@ -204,6 +211,7 @@ class _Joiner:
         if is_anchored and between and len(between) == len(free):
             for number, index in zip(between, free, strict=True):
                 self._prompts[number] = self._stretches[index].prompt
+                self._lasting(number + 1, self._stretches[index])
             return
         # In front of all anchors the message list reaches further back.
         at = following if is_anchored else min(turn + 1, following)
@@ -221,3 +229,7 @@ class _Joiner:
     def _unplaced(self, turn: int, stretch: _Stretch) -> None:
         if stretch.prompt is not None:
             self._inserts[turn].append(Insert(stretch.prompt, stretch.prompt + 1, unplaced=True))
+        self._lasting(turn, stretch)
+
+    def _lasting(self, turn: int, stretch: _Stretch) -> None:
+        self._inserts[turn] += (Insert(i, i + 1, lasting=True) for i in stretch.lasting)

@@ -1,29 +1,25 @@
-"""Reading a sidecar and the message list beside it as one session."""
+"""Reading a sidecar and the agent's own log beside it as one session."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from presentview import lock
 from presentview.continuity import Mark, mark_of
-from presentview.joining.outline import Said, SidecarOutline, said_of
+from presentview.joining.outline import SidecarOutline
+from presentview.joining.own import OWN, own_log
 from presentview.joining.plan import Insert, Plan, plan
 from presentview.openfile import OpenFile
 from presentview.records import Header, Kind, Record
 from presentview.sidecar import Problem, Scan
-from presentview.sources.base import Origin, Placed, Poll
-from presentview.sources.chat import Message, MessageScan, message_in
-from presentview.sources.growing import Growing
-from presentview.sources.messages import prompt_record, records_of
+from presentview.sources.base import Origin, Placed, Poll, Source
 from presentview.units import path_text
 
 __all__ = ["JoinedReader"]
-
-_MESSAGES: Final = 1  # the index of the message list among the paths
 
 
 class _Point(NamedTuple):
@@ -37,30 +33,31 @@ class _Point(NamedTuple):
 class JoinedReader:
     """Reads the session at `session_path` (a `presentview.sources.base.Reader`)."""
 
-    def __init__(self, session_path: Path, sidecar: Path) -> None:
-        """Join the session's own log with its `sidecar`."""
+    def __init__(self, session_path: Path, sidecar: Path, source: Source) -> None:
+        """Join the session's own log, whose format is `source`, with its `sidecar`."""
         self.paths = (sidecar, session_path)
-        self._messages = Growing(session_path, MessageScan)
-        self._said: list[Said] = []
+        self._own = own_log(source, session_path)
         self._scan = Scan(self.paths[0])
         self._outline = SidecarOutline()
         self._sidecar: OpenFile | None = None
         self._mark: Mark | None = None
         self._plan = plan(self._outline.turns, (), from_start=False)
+        # How far both had been read when it was made.
+        self._planned = (0, 0)
 
     @property
     def header(self) -> Header:
         """The sidecar's, with the turns counted from what is in front of it now."""
         header = self._scan.header or Header()
-        older = sum(not insert.unplaced for insert in self._plan.inserts[0])
-        if len(self._plan.inserts) > 1:
-            older += sum(not insert.unplaced for insert in self._plan.inserts[1])
+        said = self._own.said
+        in_front = (insert for inserts in self._plan.inserts[:2] for insert in inserts)
+        older = sum(said[at].what == "prompt" and not unplaced for at, _, unplaced, _ in in_front)
         return replace(header, turns_dropped=max(0, header.turns_dropped - older))
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What could not be read of the sidecar, and then of the message list."""
-        return (*self._scan.problems, *self._messages.problems)
+        """What could not be read of the sidecar, and then of the agent's own log."""
+        return (*self._scan.problems, *self._own.problems)
 
     @property
     def note(self) -> str:
@@ -74,6 +71,7 @@ class JoinedReader:
 
     def close(self) -> None:
         """Let the files go."""
+        self._own.close()
         if self._sidecar is not None:
             self._sidecar.close()
             self._sidecar = None
@@ -82,18 +80,23 @@ class JoinedReader:
         """Read what is new; see `presentview.sources.base.Reader.poll`."""
         before = _Point(self._scan.offset, self._scan.line, len(self._outline.turns) - 1)
         restarted = self._read_sidecar()
-        self._read_messages()
+        restarted |= self._own.read_on(alive=self.is_alive())
         old = self._plan
-        first = self._scan.first_header or Header()
-        self._plan = plan(
-            self._outline.turns,
-            self._said,
-            from_start=not first.turns_dropped and not first.rewrite_version,
-        )
+        read = (self._scan.offset, len(self._own.said))
+        if restarted or read != self._planned:
+            self._plan, self._planned = self._new_plan(), read
         end = self._scan.offset
         if not restarted and self._goes_on(old, before):
             return Poll(_Again(lambda: self._woven(before, end, goes_on=True)), restarted=False)
         return Poll(_Again(lambda: self._woven(_Point(), end)), restarted=True)
+
+    def _new_plan(self) -> Plan:
+        first = self._scan.first_header or Header()
+        return plan(
+            self._outline.turns,
+            self._own.said,
+            from_start=not first.turns_dropped and not first.rewrite_version,
+        )
 
     def _goes_on(self, old: Plan, before: _Point) -> bool:
         """Whether what was told so far is still the beginning of what there is to tell."""
@@ -131,21 +134,10 @@ class JoinedReader:
         self._mark = mark_of(self._scan, opened, stamp)
         return restarted
 
-    def _read_messages(self) -> None:
-        try:
-            with self._messages.reading(alive=self.is_alive()) as grown:
-                if grown.restarted:
-                    self._said = []
-                for message, *place in grown.placed:
-                    self._said.append(said_of(message, Origin(_MESSAGES, *place)))
-        except OSError:
-            # It was there a moment ago, and may be again.
-            self._said = []
-
     # telling
 
     def _woven(self, start: _Point, end: int, *, goes_on: bool = False) -> Iterator[Placed]:
-        """The records from a point in the sidecar on, with what the messages add to them."""
+        """The records from a point in the sidecar on, with what the other log adds to them."""
         assert self._sidecar is not None
         told = self._plan
         scan = Scan(self.paths[0])
@@ -170,52 +162,34 @@ class JoinedReader:
         """The beginning of a turn, with the prompt that its file does not tell."""
         if index is None or record.text:
             return record
-        for _, message in self._read_again(index, index + 1):
-            prompt = prompt_record(message)
-            return replace(record, text=prompt.text, images=prompt.images)
-        return record
+        prompt = self._own.prompt(index)
+        return replace(record, text=prompt.text, images=prompt.images)
 
     def _inserted(self, inserts: Iterable[Insert]) -> Iterator[Placed]:
-        """What only the message list tells."""
+        """What only the agent's own log tells."""
         for insert in inserts:
-            found = list(self._read_again(insert.start, insert.end))
             if insert.unplaced:
-                for origin, message in found:
-                    text = f"Asked in a turn that cannot be told: {message.text}"
-                    yield Placed(Record(Kind.NOTICE, text=text), origin)
+                yield from self._unplaced(insert)
+            elif insert.lasting:
+                yield from self._own.told(insert.start, insert.end)
             else:
-                yield from self._plain(found)
+                yield from self._plain(self._own.told(insert.start, insert.end))
 
-    def _plain(self, found: Sequence[tuple[Origin, Message]]) -> Iterator[Placed]:
-        """A turn as far as the message list tells of it."""
-        told = [Placed(one, origin) for origin, message in found for one in records_of(message)]
-        if not told:
-            return
-        begins = told[0].record.kind == Kind.TURN_STARTED
+    def _unplaced(self, insert: Insert) -> Iterator[Placed]:
+        for placed in self._own.told(insert.start, insert.end):
+            asked = placed.record.text or ("(images)" if placed.record.images else "")
+            if asked and placed.record.kind == Kind.TURN_STARTED:
+                text = f"Asked in a turn that cannot be told: {asked}"
+                yield placed._replace(record=Record(Kind.NOTICE, text=text))
+
+    def _plain(self, told: Sequence[Placed]) -> Iterator[Placed]:
+        """A turn as far as the agent's own log tells of it."""
+        begins = bool(told) and told[0].record.kind == Kind.TURN_STARTED
         yield from told[:begins]
-        name = path_text(self.paths[1].name)
-        text = f"Only in {name}: times, notices, diffs and sub-agents were not recorded"
-        yield Placed(Record(Kind.PHASE, text=text), told[0].origin)
+        if begins or not all(placed.lasting for placed in told):
+            text = f"Only in {path_text(self.paths[OWN].name)}: {self._own.missing}"
+            yield Placed(Record(Kind.PHASE, text=text), told[0].origin)
         yield from told[begins:]
-        messages = [message for _, message in found]
-        answered = {message.call for message in messages if message.role == "tool"}
-        calls = {call.id for message in messages for call in message.calls}
-        if begins and calls <= answered and messages[-1].role == "assistant":
-            yield Placed(Record(Kind.TURN_DONE), told[-1].origin)
-
-    def _read_again(self, start: int, end: int) -> Iterator[tuple[Origin, Message]]:
-        """The messages from index `start` up to `end`, read again from their file."""
-        try:
-            opened = OpenFile(self.paths[1])
-        except OSError:
-            return
-        try:
-            for one in self._said[start:end]:
-                message = message_in(opened.read(one.origin.offset, one.origin.length))
-                if message is not None:
-                    yield one.origin, message
-        finally:
-            opened.close()
 
 
 class _Again(Iterable[Placed]):

@@ -28,10 +28,13 @@ class Origin(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """A record and where it came from."""
+    """A record, where it came from, and whether it is `lasting`: it tells of the run what no
+    sidecar tells.
+    """
 
     record: Record
     origin: Origin
+    lasting: bool = False
 
 
 class Poll(NamedTuple):

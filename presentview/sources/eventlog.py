@@ -57,6 +57,8 @@ _QUIET: Final = frozenset(
 """What says nothing that another event does not say: a step its end, pieces of a message the whole
 of it."""
 
+_LASTING: Final = frozenset({EventType.RUN_FINISH, EventType.RECOVERY})
+
 _Tell = Callable[[SessionEvent], Iterator[Record]]
 
 
@@ -108,6 +110,16 @@ class EventNarrator:
             yield Record(Kind.TURN_STARTED, at=event.at)
         told = list(self._tellers.get(event.type, _unknown)(event))
         yield from told or _unknown(event)
+
+    @staticmethod
+    def is_lasting(event: SessionEvent, record: Record) -> bool:
+        """Whether it is an outcome, a repair, or a warning of calls that repeat.
+
+        To-do lists are the work of calls, which a sidecar tells.
+        """
+        return event.type in _LASTING or (
+            event.type == EventType.TOOL_CALL and record.kind == Kind.NOTICE
+        )
 
     def _turn_end(self, event: SessionEvent) -> Iterator[Record]:
         data = event.payload(TurnEndData) or TurnEndData(0)

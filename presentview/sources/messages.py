@@ -84,6 +84,11 @@ class MessageNarrator:
         """The records of the next message."""
         return records_of(message)
 
+    @staticmethod
+    def is_lasting(_message: Message, _record: Record) -> bool:
+        """A sidecar tells all that messages tell, but for the prompts."""
+        return False
+
 
 def _open(path: Path) -> Reader:
     return NarratedReader(path, MessageScan, MessageNarrator, note=_NOTE)

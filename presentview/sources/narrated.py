@@ -26,6 +26,10 @@ class Narrator(Protocol):
         """The records of the next entry."""
         ...
 
+    def is_lasting(self, entry: Any, record: Record, /) -> bool:
+        """Whether a record of an entry tells of the run what no sidecar tells."""
+        ...
+
 
 class NarratedReader:
     """Reads the log at `path` (a `presentview.sources.base.Reader`)."""
@@ -70,7 +74,7 @@ class NarratedReader:
         for entry, offset, length, line in placed:
             origin = Origin(0, offset, length, line)
             for record in self._narrator.tell(entry):
-                yield Placed(record, origin)
+                yield Placed(record, origin, self._narrator.is_lasting(entry, record))
 
     def close(self) -> None:
         """Nothing is held between looks."""

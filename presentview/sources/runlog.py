@@ -58,6 +58,15 @@ class RunNarrator:
             self._again = deque(self._told)
             self._told = []
 
+    @staticmethod
+    def is_lasting(entry: Entry, record: Record) -> bool:
+        """Whether it is the outcome, the run that this one continues, or a warning of calls that
+        repeat.
+        """
+        if entry.kind == LogKind.META:
+            return True
+        return record.kind == Kind.NOTICE and entry.kind in (LogKind.RESULT, LogKind.MESSAGE)
+
     def _meta(self, meta: Meta, at: int) -> Iterator[Record]:
         self.header = Header(workspace=meta.workdir, started_at=at)
         if meta.resumed_from:
