@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from presentview.errors import LogAmbiguous, LogClosed, LogError, LogExists, LogNotFound
 from presentview.runlog.calls import answered, unanswered
-from presentview.runlog.listing import Entry, entry_of, list_runs
+from presentview.runlog.listing import Entry, entry_of, list_runs, meta_of
 from presentview.runlog.naming import default_dir
 from presentview.runlog.reading import Placed, Scan, decode_record, read_line
 from presentview.runlog.recorder import Recorder
@@ -73,6 +73,7 @@ __all__ = [
     "entry_of",
     "list_runs",
     "load",
+    "meta_of",
     "new_id",
     "read",
     "read_line",

@@ -23,7 +23,7 @@ from presentview.runlog.records import Kind, Meta, Record, Result
 from presentview.runlog.session import Openings, Session, load
 from presentview.sidecar import SUFFIX as SIDECAR
 
-__all__ = ["Entry", "StartedBy", "entry_of", "list_runs"]
+__all__ = ["Entry", "StartedBy", "entry_of", "list_runs", "meta_of"]
 
 StartedBy: TypeAlias = Literal["meta", "id", "mtime"]
 """What tells when a run started: its meta record, its id, or when its log was last written."""
@@ -136,6 +136,18 @@ def entry_of(path: Path, session: Session | None = None) -> Entry:
     )
 
 
+def meta_of(path: Path) -> Meta:
+    """What the log at `path` says of its run, an empty one where it says nothing.
+
+    Raises `OSError` and `SidecarError` if the file cannot be opened or read.
+    """
+    opened = OpenFile(path)
+    try:
+        return _opening(opened).record.meta or Meta()
+    finally:
+        opened.close()
+
+
 def _is_log(found: os.DirEntry[str]) -> bool:
     name = found.name
     if not name.endswith(SUFFIX) or name.endswith(SIDECAR):
@@ -179,17 +191,23 @@ def _glance(path: Path) -> Session:
 def _ends(opened: OpenFile) -> _Ends | None:
     """None where all of the log has to be loaded to tell."""
     size = opened.stamp().size
-    openings = Openings()
-    for placed in Scan(opened.path).read(opened.file):
-        openings.take(placed)
-        if openings.settled:
-            break
+    openings = _opening(opened)
     if openings.record.meta is None and openings.settled:
         return None
     ending = _ending(opened, size)
     if ending is None and size > RUN_TAIL_BYTES and _may_end(opened):
         return None
     return _Ends(openings.record, ending or Record())
+
+
+def _opening(opened: OpenFile) -> Openings:
+    """How the log begins, read as far as that tells."""
+    openings = Openings()
+    for placed in Scan(opened.path).read(opened.file):
+        openings.take(placed)
+        if openings.settled:
+            break
+    return openings
 
 
 def _ending(opened: OpenFile, size: int) -> Record | None:

@@ -8,7 +8,7 @@ lies between, or takes a new snapshot.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,6 +26,7 @@ from presentview.units import path_text
 from presentview.web.apart import Apart
 from presentview.web.attachments import SessionFiles
 from presentview.web.cards import CardRenderer
+from presentview.web.kin import kin_of
 from presentview.web.overview import Head, head_of, outline_item, summary_of, vitals_of
 from presentview.web.reading import Reader
 from presentview.web.rows import Row, Rows
@@ -110,11 +111,13 @@ class Feed:
         epoch: str,
         allowed: Iterable[Path] = (),
         apart: Apart | None = None,
+        known: Callable[[], Mapping[str, SessionRef]] = dict,
     ) -> None:
         """Files below the `allowed` folders may be shown as attachments too; long records are
-        read `apart`.
+        read `apart`. Other sessions are linked if they are `known`.
         """
         self.ref = ref
+        self._known = known
         self.files = SessionFiles(ref.path, allowed)
         self._apart = apart
         self._follow(parts_of(ref.path))
@@ -185,7 +188,9 @@ class Feed:
             return head_of(self.follower, summary_of(self.follower))
 
     def problems(self) -> Markup:
-        """The notes about the file: what could not be read, and what is waited for."""
+        """The notes about the file: which sessions it has to do with, what could not be read,
+        and what is waited for.
+        """
         follower = self.follower
         notes = [] if follower.exists else [f"Waiting for {path_text(follower.path)}"]
         notes += follower.notes
@@ -193,6 +198,7 @@ class Feed:
         files = {path: number for number, path in enumerate(follower.paths)}
         return render(
             "_problems.html",
+            kin=kin_of(self.ref, self._known(), self.transcript),
             notes=notes,
             problems=problems[:PROBLEMS_SHOWN],
             problem_count=len(problems),

@@ -21,7 +21,7 @@ from watchfiles import Change, awatch
 
 from presentview.limits import FEEDS, STREAM_QUEUE, STREAMS
 from presentview.sessions import Roots, session_id
-from presentview.sidecar import SUFFIX, session_path_of
+from presentview.sidecar import SESSION_SUFFIX, SUFFIX, session_path_of
 from presentview.web.apart import Apart
 from presentview.web.feeds import Feed, Snapshot, batches_json
 from presentview.web.listing import Listing
@@ -99,7 +99,7 @@ class Hub:
                 ref = (await _in_thread(self.listing.scan)).get(session)
             if ref is None:
                 return None
-            made = Feed(ref, self.epoch, self._allowed, self.apart)
+            made = Feed(ref, self.epoch, self._allowed, self.apart, lambda: self.listing.refs)
             feed = self._feeds.setdefault(session, made)
         # The last one asked for is the last to go.
         self._feeds[session] = self._feeds.pop(session)
@@ -281,7 +281,7 @@ class Hub:
 
 
 def _concerns_sessions(_change: Change, path: str) -> bool:
-    return path.endswith((SUFFIX, SUFFIX + ".lock"))
+    return path.endswith((SESSION_SUFFIX, SUFFIX + ".lock"))
 
 
 def _session_of(path: Path) -> str:
