@@ -91,6 +91,7 @@ OTLP_ANSWER_BYTES: Final = 1 * KIB  # of what a collector answers (sending)
 DEFAULT_PORT: Final = 8377
 FEEDS: Final = 32  # sessions whose transcripts are kept in memory
 ROWS_FOLLOWED: Final = 16  # sessions being recorded that the list reads on in (listing)
+SUB_AGENT_META_BYTES: Final = 64 * KIB  # of what is told of a sub-agent (subagents)
 KIN_SHOWN: Final = 20  # sessions that a page names as having to do with it (kin)
 PAGE_ROWS: Final = 200  # sessions on one page of the list (listing)
 LISTING_READ_BYTES: Final = 8 * MIB  # of new files that one look reads (listing)

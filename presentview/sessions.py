@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 from presentview.errors import ConfigError
 from presentview.sessionfiles import source_of
 from presentview.sidecar import SESSION_SUFFIX, SUFFIX, session_path_of
+from presentview.subagents import SUB_AGENTS, parent_path
 
 __all__ = ["Roots", "SessionRef", "find_sessions", "session_id"]
 
@@ -27,10 +28,13 @@ _REMEMBERED: Final = 16_384
 
 
 class SessionRef(NamedTuple):
-    """One session: its `id` and the path of the session (whose sidecar is read)."""
+    """One session: its `id`, the path of the session (whose sidecar is read), and the id of the
+    session it belongs to, if it is the transcript of a sub-agent.
+    """
 
     id: str
     path: Path
+    parent: str = ""
 
 
 class Roots(NamedTuple):
@@ -74,7 +78,8 @@ def _id_of(resolved: Path) -> str:
 def find_sessions(roots: Roots) -> dict[str, SessionRef]:
     """Every session under `roots` by its id; folders are searched, hidden ones left out.
 
-    What cannot be listed is passed over.
+    What cannot be listed is passed over. Transcripts of sub-agents are among them, and say which
+    session they belong to, but for those that were named themselves.
     """
     found: dict[str, SessionRef] = {}
     for path in roots.sessions:
@@ -85,7 +90,23 @@ def find_sessions(roots: Roots) -> dict[str, SessionRef]:
         for file in _session_files(os.fspath(folder.resolve()), 0):
             ref = _ref_of(file)
             found.setdefault(ref.id, ref)
-    return found
+    named = frozenset(map(session_id, roots.sessions))
+    beside = {os.path.join(path.parent, SUB_AGENTS) for path in roots.sessions}
+    near = (_ref_of(file) for folder in sorted(beside) for file in _session_files(folder, _DEEPEST))
+    return found | _sub_agents(found, [*found.values(), *near], named)
+
+
+def _sub_agents(
+    found: Mapping[str, SessionRef], refs: Iterable[SessionRef], named: frozenset[str]
+) -> dict[str, SessionRef]:
+    """Those of `refs`, but for the `named` ones, that belong to a session that was `found`."""
+    by_path = {os.fspath(ref.path): ref for ref in found.values()}
+    belonging: dict[str, SessionRef] = {}
+    for ref in refs:
+        parent = parent_path(ref.path, by_path) if ref.id not in named else ""
+        if parent:
+            belonging[ref.id] = ref._replace(parent=by_path[parent].id)
+    return belonging
 
 
 @lru_cache(_REMEMBERED)

@@ -7,7 +7,7 @@ lie in the same folder, by their names; what stands in a log is never made a pat
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -17,6 +17,7 @@ from presentview.runlog import Meta, meta_of
 from presentview.sessionfiles import source_of
 from presentview.sessions import SessionRef
 from presentview.sources import EVENT_LOG, RUN_LOG
+from presentview.subagents import sub_agent_at
 from presentview.transcript.faces import first_line
 from presentview.transcript.fold import Transcript
 from presentview.units import path_text
@@ -28,11 +29,14 @@ _metas: dict[Path, Meta] = {}
 
 
 class Kin(NamedTuple):
-    """A session that is known here: its `id`, its `name`, and what it is about."""
+    """A session that is known here: its `id`, its `name`, what it is `about`, and the card of the
+    call it belongs to.
+    """
 
     id: str
     name: str
     about: str = ""
+    card: str = ""
 
 
 class KinRow(NamedTuple):
@@ -49,13 +53,14 @@ def kin_of(
     ref: SessionRef, known: Mapping[str, SessionRef], transcript: Transcript
 ) -> tuple[KinRow, ...]:
     """What there is to say of the session `ref`, with this `transcript`, and the `known` ones."""
+    rows = [*_parent(ref, known), *_transcripts(ref, known, transcript)]
     source = source_of(ref.path)
     if source is RUN_LOG:
         runs = _beside(ref, known)
-        return (*_chain(ref, runs), *_resumed(ref, runs))
-    if source is EVENT_LOG:
-        return tuple(_sub_agents(ref, known, transcript))
-    return ()
+        rows += (*_chain(ref, runs), *_resumed(ref, runs))
+    elif source is EVENT_LOG:
+        rows += _sub_agents(ref, known, transcript)
+    return tuple(rows)
 
 
 def _beside(ref: SessionRef, known: Mapping[str, SessionRef]) -> dict[str, SessionRef]:
@@ -121,9 +126,7 @@ def _resumed(ref: SessionRef, runs: Mapping[str, SessionRef]) -> Iterator[KinRow
         for name, other in sorted(runs.items())
         if name != mine and (meta := _meta(other.path)).resumed_from == mine
     ]
-    if later:
-        more = len(later) - KIN_SHOWN
-        yield KinRow("Resumed as", tuple(later[:KIN_SHOWN]), f"{more:,} more" if more > 0 else "")
+    yield from _row("Resumed as", later)
 
 
 def _sub_agents(
@@ -132,11 +135,39 @@ def _sub_agents(
     """The sessions that sub-agents of this one have of their own."""
     calls = transcript.calls.newest
     found = [
-        _kin(other, call.face)
+        _kin(other, call.face)._replace(card=call.id)
         for name, other in sorted(_beside(ref, known).items())
         if other.id != ref.id and (call := calls.get(name)) and call.tool_face == "agent"
     ]
+    yield from _row("Sessions of sub-agents", found)
+
+
+def _parent(ref: SessionRef, known: Mapping[str, SessionRef]) -> Iterator[KinRow]:
+    """The session whose sub-agent this is the transcript of."""
+    if parent := known.get(ref.parent):
+        yield KinRow("Sub-agent of", (_kin(parent),), _told_of(ref))
+
+
+def _transcripts(
+    ref: SessionRef, known: Mapping[str, SessionRef], transcript: Transcript
+) -> Iterator[KinRow]:
+    """The transcripts of this session's sub-agents, each with the call it was made for."""
+    found: list[Kin] = []
+    for other in sorted((one for one in known.values() if one.parent == ref.id), key=_name):
+        told = sub_agent_at(other.path)
+        call = transcript.calls.newest.get(told.parent_tool_call_id) if told else None
+        found.append(_kin(other, _told_of(other))._replace(card=call.id if call else ""))
+    yield from _row("Transcripts of sub-agents", found)
+
+
+def _told_of(ref: SessionRef) -> str:
+    told = sub_agent_at(ref.path)
+    words = (told.kind, told.status, told.model, told.effort) if told else ()
+    return " · ".join(filter(None, words))
+
+
+def _row(words: str, found: Sequence[Kin]) -> Iterator[KinRow]:
+    """A row of some sessions, as many as fit, if there are any."""
     if found:
         more = len(found) - KIN_SHOWN
-        end = f"{more:,} more" if more > 0 else ""
-        yield KinRow("Sessions of sub-agents", tuple(found[:KIN_SHOWN]), end)
+        yield KinRow(words, tuple(found[:KIN_SHOWN]), f"{more:,} more" if more > 0 else "")

@@ -68,7 +68,8 @@ class _Stale(NamedTuple):
 
 
 class Listing:
-    """The sessions under some roots and their rows, newest first.
+    """The sessions under some roots and their rows, newest first; what belongs to a session, as
+    the transcripts of its sub-agents do, has no row of its own.
 
     `look`, `snapshot` and `page` may take long: call them in a thread, one at a time. The
     transcripts of sessions that are being recorded are kept for a while, so that their rows cost
@@ -105,7 +106,7 @@ class Listing:
 
         After it `unread` sessions have a row that waits for their file to be read.
         """
-        refs = self.scan()
+        refs = {ref.id: ref for ref in self.scan().values() if not ref.parent}
         gone = self._shown.keys() - refs.keys()
         for session in gone:
             del self._shown[session]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -10,8 +12,9 @@ import pytest
 from presentview import runlog
 from presentview.eventlog import EventLog, SessionEvent, SubagentStartData
 from presentview.eventlog.wire import encode
-from presentview.sessions import Roots, SessionRef, find_sessions, session_id
+from presentview.sessions import Roots, find_sessions, session_id
 from presentview.web.feeds import Feed
+from presentview.web.listing import Listing
 
 
 def run(folder: Path, name: str, resumed_from: str = "", task: str = "a task") -> Path:
@@ -20,19 +23,17 @@ def run(folder: Path, name: str, resumed_from: str = "", task: str = "a task") -
     return log.path
 
 
-def kin(path: Path) -> list[str]:
+def kin(path: Path, root: Path | None = None) -> list[str]:
     """The rows on the page of a session, each link as its text and the name of what it leads to."""
-    known = find_sessions(Roots.of([path.parent]))
+    known = find_sessions(Roots.of([root or path.parent]))
     names = {ref.id: ref.path.stem for ref in known.values()}
-    feed = Feed(SessionRef(session_id(path), path), "epoch", known=lambda: known)
+    feed = Feed(known[session_id(path)], "epoch", known=lambda: known)
     feed.look()
     html = str(feed.problems())
     feed.follower.close()
-    rows = re.findall(r"<p>(.*?)</p>", html.partition("</nav>")[0])
-    linked = (
-        re.sub(r'<a href="/s/([0-9a-f]+)"[^>]*>(.*?)</a>', lambda m: f"{m[2]}>{names[m[1]]}", row)
-        for row in rows
-    )
+    rows = re.findall(r"<p>(.*?)</p>", html.partition("<nav")[2].partition("</nav>")[0])
+    link = r'<a href="/s/([0-9a-f]+)(#c[0-9]+)?"[^>]*>(.*?)</a>'
+    linked = (re.sub(link, lambda m: f"{m[3]}>{m[2] or names[m[1]]}", row) for row in rows)
     return [re.sub(r"<[^>]*>", "", row) for row in linked]
 
 
@@ -77,5 +78,60 @@ def test_an_event_log_leads_to_the_sessions_of_its_sub_agents(tmp_path: Path) ->
         began = encode(SubagentStartData("scout", session, "look around"))
         log.store.append(SessionEvent(agent_id="main", type="subagent/start", data=began))
     EventLog.open(child).append_turn_start("scout")
-    assert kin(parent) == ["Sessions of sub-agents child>child"]
+    assert kin(parent) == ["Sessions of sub-agents child>child (its call>#c2)"]
     assert kin(child) == []
+
+
+def transcript(path: Path, *messages: Mapping[str, object]) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("".join(json.dumps(message) + "\n" for message in messages))
+    return path
+
+
+def sub_agent(folder: Path, name: str, parent: object, call: str = "call_1") -> Path:
+    told = {"ref": name, "status": "failed", "kind": "task", "parentSession": parent}
+    told |= {"parentToolCallId": call, "model": "small", "turns": [1]}
+    path = transcript(folder / "subagents" / f"{name}.jsonl", {"role": "user", "content": "find"})
+    path.with_name(f"{name}.meta.json").write_text(json.dumps(told))
+    return path
+
+
+def rows(root: Path) -> list[str]:
+    listing = Listing(Roots.of([root]), "epoch")
+    listing.look()
+    html = listing.snapshot().regions["sessions"]
+    listing.close()
+    return sorted(re.findall(r'class="title">(.*?)<', html))
+
+
+CALL = {"id": "call_1", "name": "task", "arguments": '{"description":"find callers"}'}
+ASKED = ({"role": "user", "content": "asked"}, {"role": "assistant", "tool_calls": [CALL]})
+
+
+@pytest.mark.parametrize("named", ["s", "s.jsonl", "/elsewhere/s.jsonl", "C:\\\\x\\\\s.jsonl"])
+def test_the_transcript_of_a_sub_agent_belongs_to_its_session(tmp_path: Path, named: str) -> None:
+    session = transcript(tmp_path / "s.jsonl", *ASKED)
+    child = sub_agent(tmp_path, "sa_1", named)
+    assert rows(tmp_path) == ["asked"]
+    expected = ["Transcripts of sub-agents sa_1>sa_1 (its call>#c2)"]
+    assert kin(session, tmp_path) == expected
+    assert kin(session, session) == expected, "also of a session that is served alone"
+    assert kin(child, tmp_path) == ["Sub-agent of s>s · task · failed · small"]
+
+
+@pytest.mark.parametrize("named", ["", "gone", "..", 7, None, "s.present.jsonl", "subagents/sa_1"])
+def test_a_transcript_whose_session_is_not_there_is_one_of_its_own(
+    tmp_path: Path, named: object
+) -> None:
+    transcript(tmp_path / "s.jsonl", *ASKED)
+    child = sub_agent(tmp_path, "sa_1", named)
+    assert rows(tmp_path) == ["asked", "find"]
+    assert kin(child) == []
+
+
+def test_what_is_told_of_a_sub_agent_may_be_anything(tmp_path: Path) -> None:
+    transcript(tmp_path / "s.jsonl", *ASKED)
+    meta = sub_agent(tmp_path, "sa_1", "s").with_name("sa_1.meta.json")
+    for content in (b"", b"\xff", b"[" * 100_000, b"[]", b'{"parentSession":["s"]}'):
+        meta.write_bytes(content)
+        assert rows(tmp_path) == ["asked", "find"]
