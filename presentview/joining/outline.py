@@ -15,6 +15,8 @@ from presentview.sources.messages import collab_of
 from presentview.transcript.collab import summarize_collab
 
 __all__ = [
+    "CALL",
+    "TEXT",
     "Key",
     "RecordKeys",
     "Said",

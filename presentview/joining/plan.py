@@ -8,11 +8,11 @@ without one.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from presentview.joining.outline import Key, Said, TurnOutline
+from presentview.joining.outline import CALL, TEXT, Key, Said, TurnOutline
 
 __all__ = ["Insert", "Plan", "plan"]
 
@@ -54,16 +54,34 @@ class _Stretch(NamedTuple):
     lasting: tuple[int, ...]
 
 
-def plan(turns: Sequence[TurnOutline], said: Sequence[Said], *, from_start: bool) -> Plan:
+def plan(
+    turns: Sequence[TurnOutline],
+    said: Sequence[Said],
+    *,
+    from_start: bool,
+    growing: bool = False,
+) -> Plan:
     """Join the `turns` of a sidecar (index 0: before the first) and what the other log has `said`.
 
     `from_start` says that the sidecar holds its session from the beginning on, so that the
-    beginnings of both are anchored to each other.
+    beginnings of both are anchored to each other. While it is `growing`, what its last turn lacks
+    may be about to come.
     """
     anchors = _anchors(turns, said)
     steers = _steers(turns, said, anchors)
     stretches = _stretches(said, steers)
-    return _Joiner(len(turns), stretches, anchors, from_start=from_start).plan()
+    joiner = _Joiner(len(turns), stretches, anchors, from_start=from_start)
+    made = joiner.plan()
+    rests = _Rests(turns, said)
+    inserts = list(map(list, made.inserts))
+    for number, stretch in joiner.last_stretches():
+        if growing and number == len(turns) - 1:
+            continue
+        rest = rests.of(turns[number], stretch)
+        if rest is not None:
+            kept = [one for one in inserts[number + 1] if not rest.start <= one.start < rest.end]
+            inserts[number + 1] = sorted([*kept, rest])
+    return Plan(made.prompts, tuple(map(tuple, inserts)))
 
 
 def _anchors(turns: Sequence[TurnOutline], said: Sequence[Said]) -> list[_Anchor]:
@@ -156,6 +174,38 @@ def _stretches(said: Sequence[Said], steers: Iterable[int]) -> list[_Stretch]:
     ]
 
 
+class _Rests:
+    """Finds what a turn lacks at its end: what the other log goes on with where the sidecar tells
+    nothing more.
+    """
+
+    def __init__(self, turns: Sequence[TurnOutline], said: Sequence[Said]) -> None:
+        self._said = said
+        self._in_turns = {key for turn in turns for key in turn.keys}
+        self._in_said = {key for one in said for key in one.keys}
+
+    def of(self, turn: TurnOutline, stretch: _Stretch) -> Insert | None:
+        """The rest of a turn that ends in `stretch`, None if there is none.
+
+        Where both go on, with something else each, the sidecar's word is what a person saw.
+        """
+        replies = [key for key in turn.keys if key[0] in _REPLIES]
+        if replies and replies[-1] not in self._in_said:
+            return None
+        shared = stretch.start
+        for index in range(stretch.end - 1, stretch.start, -1):
+            if not self._in_turns.isdisjoint(self._said[index].keys):
+                shared = index
+                break
+        for index in range(shared + 1, stretch.end):
+            if any(key[0] in _REPLIES for key in self._said[index].keys):
+                return Insert(index, stretch.end)
+        return None
+
+
+_REPLIES: Final = frozenset({CALL, TEXT})
+
+
 class _Joiner:
     """Works out a plan from the anchors."""
 
@@ -171,6 +221,7 @@ class _Joiner:
         self._from_start = from_start
         self._prompts: list[int | None] = [None] * turns
         self._inserts: list[list[Insert]] = [[] for _ in range(turns + 1)]
+        self._paired: dict[int, int] = {}
         starts = [stretch.start for stretch in stretches]
         # The stretches in which each anchored turn begins and ends.
         self._spans: dict[int, tuple[int, int]] = {}
@@ -211,6 +262,7 @@ class _Joiner:
         if is_anchored and between and len(between) == len(free):
             for number, index in zip(between, free, strict=True):
                 self._prompts[number] = self._stretches[index].prompt
+                self._paired[number] = index
                 self._lasting(number + 1, self._stretches[index])
             return
         # In front of all anchors the message list reaches further back.
@@ -221,6 +273,19 @@ class _Joiner:
                 self._unplaced(at, found)
             else:
                 self._insert(at, found)
+
+    def last_stretches(self) -> Iterator[tuple[int, _Stretch]]:
+        """Each turn of the sidecar, by its number, with the stretch that it ends in, as far as
+        that is known and no other turn may go on in it.
+        """
+        ends = self._paired | {turn: last for turn, (_, last) in self._spans.items()}
+        turns = len(self._prompts)
+        for number, last in sorted(ends.items()):
+            following = number + 1
+            is_last = following == turns
+            begins = self._spans.get(following, (self._paired.get(following, last), 0))[0]
+            if is_last or begins > last:
+                yield number, self._stretches[last]
 
     def _insert(self, turn: int, stretch: _Stretch) -> None:
         if stretch.end > stretch.start:

@@ -42,8 +42,8 @@ class JoinedReader:
         self._sidecar: OpenFile | None = None
         self._mark: Mark | None = None
         self._plan = plan(self._outline.turns, (), from_start=False)
-        # How far both had been read when it was made.
-        self._planned = (0, 0)
+        # How far both had been read when it was made, and whether the sidecar was growing.
+        self._planned = (0, 0, False)
 
     @property
     def header(self) -> Header:
@@ -82,20 +82,21 @@ class JoinedReader:
         restarted = self._read_sidecar()
         restarted |= self._own.read_on(alive=self.is_alive())
         old = self._plan
-        read = (self._scan.offset, len(self._own.said))
+        read = (self._scan.offset, len(self._own.said), self.is_alive())
         if restarted or read != self._planned:
-            self._plan, self._planned = self._new_plan(), read
+            self._plan, self._planned = self._new_plan(growing=read[-1]), read
         end = self._scan.offset
         if not restarted and self._goes_on(old, before):
             return Poll(_Again(lambda: self._woven(before, end, goes_on=True)), restarted=False)
         return Poll(_Again(lambda: self._woven(_Point(), end)), restarted=True)
 
-    def _new_plan(self) -> Plan:
+    def _new_plan(self, *, growing: bool) -> Plan:
         first = self._scan.first_header or Header()
         return plan(
             self._outline.turns,
             self._own.said,
             from_start=not first.turns_dropped and not first.rewrite_version,
+            growing=growing,
         )
 
     def _goes_on(self, old: Plan, before: _Point) -> bool:

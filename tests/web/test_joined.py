@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from presentview import runlog
+from presentview import lock, runlog
 from presentview.eventlog import EventLog, ModelMessage, RunFinishData, ToolCall, TurnEndData
 from presentview.eventlog import ToolResult as EventResult
 from presentview.records import Header, Record, Tool, encode, encode_header
@@ -94,12 +94,13 @@ def sidecar(turns: Sequence[Told], file: int) -> bytes:
 
 @pytest.mark.parametrize("write", [messages, run_log, event_log], ids=lambda f: f.__name__)
 @settings(max_examples=15)
-@given(turns=TURNS, steps=STEPS)
+@given(turns=TURNS, steps=STEPS, recorder_is_dead=st.booleans())
 def test_a_page_is_the_same_however_the_files_of_its_session_grew(
     tmp_path_factory: pytest.TempPathFactory,
     write: Any,
     turns: list[Told],
     steps: list[tuple[int, int]],
+    recorder_is_dead: bool,
 ) -> None:
     folder = tmp_path_factory.mktemp("joined")
     told = [[turn for turn in turns if turn.files[file]] for file in range(3)]
@@ -109,6 +110,8 @@ def test_a_page_is_the_same_however_the_files_of_its_session_grew(
     wholes = [(folder / "made" / "s.jsonl").read_bytes(), sidecar(told[1], 1), sidecar(told[2], 2)]
     if not told[2]:
         wholes.pop()
+    for path in paths[1:] if recorder_is_dead else ():
+        lock.lock_path(path).touch()
     feed = Feed(SessionRef("5e551011", paths[0]), "live")
     feed.look()
     page = Page(everything(feed))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from presentview import eventlog, runlog
+from presentview import eventlog, lock, runlog
 from presentview.eventlog import EventLog, ModelMessage, RunFinishData, TurnEndData
 from presentview.follow import What
 from presentview.records import Attachment, Record, Tool, encode
@@ -141,6 +141,42 @@ def test_how_the_run_ended_is_told_whatever_the_sidecar_tells(tmp_path: Path, wr
     assert told[-1][2].endswith("failed")
     if write is run_log:
         assert told[0] == (0, "phase", "Continues run before")
+
+
+def dead(sidecar: Path) -> Path:
+    """A lock file that nobody holds says that the recorder died."""
+    lock.lock_path(sidecar).touch()
+    return sidecar
+
+
+LINE = "Only in s.jsonl: notices, diffs and the calls of sub-agents were not recorded"
+
+
+@BOTH
+def test_what_a_sidecar_lacks_at_the_end_of_a_turn_is_told_there(
+    tmp_path: Path, write: Write
+) -> None:
+    session, sidecar = tmp_path / "s.jsonl", tmp_path / "s.present.jsonl"
+    write(session, [Turn("p1", ("a", "b"), "one"), Turn("p2", ("c",), "two")])
+    write_sidecar(sidecar, shown(Turn("", ("a",)), Turn("")))
+    rest = [(1, "phase", LINE), (1, "tool", "error: plain"), (1, "message", "one")]
+    first = [(1, "prompt", "p1"), (1, "tool", "rich"), *rest, (2, "prompt", "p2")]
+    assert [one for one in cards(session) if "before" not in one[2]] == first
+    dead(sidecar)
+    more = [(2, "phase", LINE), (2, "tool", "error: plain"), (2, "message", "two")]
+    assert [one for one in cards(session) if "before" not in one[2]] == [*first, *more]
+
+
+@BOTH
+def test_where_both_go_on_differently_the_sidecar_is_right(tmp_path: Path, write: Write) -> None:
+    session, sidecar = tmp_path / "s.jsonl", tmp_path / "s.present.jsonl"
+    write(session, [Turn("p1", ("a",), "one"), Turn("p2", ("b",), "two")])
+    write_sidecar(dead(sidecar), shown(Turn("", ("a",), "uno"), Turn("", (), "dos")))
+    kept = [one for one in cards(session) if "before" not in one[2]]
+    assert kept == [
+        (1, "prompt", "p1"), (1, "tool", "rich"), (1, "message", "uno"),
+        (2, "prompt", "p2"), (2, "message", "dos"),
+    ]  # fmt: skip
 
 
 @BOTH
