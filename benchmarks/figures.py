@@ -17,7 +17,7 @@ import orjson
 if sys.platform != "win32":
     import resource
 
-from benchmarks import browser, loop, pages, timings
+from benchmarks import browser, loop, pages, runs, timings
 from benchmarks.measure import Figure, compare
 from presentview import Event, EventKind, Recorder, Tool
 from presentview.follow import Follower
@@ -212,6 +212,7 @@ FIGURES: Final[dict[str, Callable[[Path], Iterator[Figure]]]] = {
     "refresh": refreshing,
     "import": importing,
     "find": finding,
+    "runs": runs.listing,
     "page": pages.first_page,
     "warm": pages.warm_page,
     "timings": timings.working_out,
