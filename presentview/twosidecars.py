@@ -58,8 +58,8 @@ def second_notice(found: Found) -> str:
         return ""
     other, shown = path_text(found.other.name), path_text(found.path.name)
     return (
-        f"This session has two sidecars: {shown} is shown, {other} is not (the one whose last "
-        "record is later is)"
+        f"This session has two sidecars: {shown} is shown, {other} is not. The one whose last "
+        "record is later is shown."
     )
 
 

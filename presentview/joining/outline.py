@@ -40,12 +40,13 @@ COLLAB: Final = "collab"
 
 class TurnOutline(msgspec.Struct):
     """What a turn of a sidecar holds: `keys` in order, the texts of its `steers`, and whether its
-    prompt is recorded. Index 0 stands for what is in front of the first turn.
+    prompt is recorded, and its end. Index 0 stands for what is in front of the first turn.
     """
 
     keys: list[Key] = []
     steers: list[str] = []
     has_text: bool = False
+    has_end: bool = False
 
 
 class RecordKeys:
@@ -98,14 +99,15 @@ class SidecarOutline:
             self.turns.append(TurnOutline(has_text=bool(record.text)))
         turn = self.turns[-1]
         turn.keys += self._keys.of(record)
+        turn.has_end |= record.kind == Kind.TURN_DONE
         if record.kind == Kind.STEER and (text := record.text.strip()):
             turn.steers.append(digest(text))
 
 
 class Said(NamedTuple):
     """What is kept of an entry of the agent's own log: what it is (`prompt`, `user`, `assistant`,
-    `tool` or empty), its `keys`, a digest of its `text`, and whether it is `lasting`: told even
-    where a sidecar tells the turn.
+    `tool`, `end` or empty), its `keys`, a digest of its `text`, and whether it is `lasting`: told
+    even where a sidecar tells the turn.
     """
 
     what: str
@@ -143,6 +145,7 @@ _WHAT: Final = {
     Kind.MESSAGE.value: "assistant",
     Kind.TOOL_DISPATCH.value: "tool",
     Kind.TOOL_RESULT.value: "tool",
+    Kind.TURN_DONE.value: "end",
 }
 
 

@@ -8,7 +8,7 @@ without one.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -70,17 +70,22 @@ def plan(
     anchors = _anchors(turns, said)
     steers = _steers(turns, said, anchors)
     stretches = _stretches(said, steers)
-    joiner = _Joiner(len(turns), stretches, anchors, from_start=from_start)
+    calls = [_calls(key for one in said[s.start : s.end] for key in one.keys) for s in stretches]
+    in_turns = [_calls(turn.keys) for turn in turns]
+
+    def may_be_same(turn: int, stretch: int) -> bool:
+        """Whether nothing says that a turn and a stretch are not the same: other calls would."""
+        mine, theirs = in_turns[turn], calls[stretch]
+        return not mine or not theirs or not mine.isdisjoint(theirs)
+
+    joiner = _Joiner(len(turns), stretches, anchors, may_be_same, from_start=from_start)
     made = joiner.plan()
     rests = _Rests(turns, said)
     inserts = list(map(list, made.inserts))
     for number, stretch in joiner.last_stretches():
-        if growing and number == len(turns) - 1:
-            continue
-        rest = rests.of(turns[number], stretch)
-        if rest is not None:
-            kept = [one for one in inserts[number + 1] if not rest.start <= one.start < rest.end]
-            inserts[number + 1] = sorted([*kept, rest])
+        if not (growing and number == len(turns) - 1):
+            rest = rests.of(turns[number], stretch) or rests.end(turns[number], stretch)
+            inserts[number + 1] = _with(inserts[number + 1], rest)
     return Plan(made.prompts, tuple(map(tuple, inserts)))
 
 
@@ -174,6 +179,18 @@ def _stretches(said: Sequence[Said], steers: Iterable[int]) -> list[_Stretch]:
     ]
 
 
+def _calls(keys: Iterable[Key]) -> set[Key]:
+    return {key for key in keys if key[0] == CALL}
+
+
+def _with(inserts: Sequence[Insert], rest: Insert | None) -> list[Insert]:
+    """`inserts` and the rest of a turn among them, which holds some of them already."""
+    if rest is None:
+        return list(inserts)
+    kept = (one for one in inserts if not rest.start <= one.start < rest.end)
+    return sorted([*kept, rest])
+
+
 class _Rests:
     """Finds what a turn lacks at its end: what the other log goes on with where the sidecar tells
     nothing more.
@@ -202,6 +219,13 @@ class _Rests:
                 return Insert(index, stretch.end)
         return None
 
+    def end(self, turn: TurnOutline, stretch: _Stretch) -> Insert | None:
+        """How a turn ended that ends in `stretch`, if only the other log tells that."""
+        for index in range(stretch.end - 1, stretch.start, -1):
+            if self._said[index].what == "end" and not turn.has_end:
+                return Insert(index, index + 1, lasting=True)
+        return None
+
 
 _REPLIES: Final = frozenset({CALL, TEXT})
 
@@ -214,10 +238,12 @@ class _Joiner:
         turns: int,
         stretches: Sequence[_Stretch],
         anchors: Sequence[_Anchor],
+        may_be_same: Callable[[int, int], bool],
         *,
         from_start: bool,
     ) -> None:
         self._stretches = stretches
+        self._may_be_same = may_be_same
         self._from_start = from_start
         self._prompts: list[int | None] = [None] * turns
         self._inserts: list[list[Insert]] = [[] for _ in range(turns + 1)]
@@ -259,7 +285,8 @@ class _Joiner:
         """Place the stretches between two anchored turns, or in front of the first."""
         between = range(turn + 1, following)
         free = range(stretch + 1, first)
-        if is_anchored and between and len(between) == len(free):
+        fits = len(between) == len(free) and all(map(self._may_be_same, between, free))
+        if is_anchored and between and fits:
             for number, index in zip(between, free, strict=True):
                 self._prompts[number] = self._stretches[index].prompt
                 self._paired[number] = index

@@ -189,7 +189,7 @@ class JoinedReader:
         yield from told[:begins]
         if begins or not all(placed.lasting for placed in told):
             text = f"Only in {path_text(self.paths[OWN].name)}: {self._own.missing}"
-            yield Placed(Record(Kind.PHASE, text=text), told[0].origin)
+            yield Placed(Record(Kind.NOTICE, text=text, level="info"), told[0].origin)
         yield from told[begins:]
 
 

@@ -128,7 +128,7 @@ class EventNarrator:
         if data.step_limit:
             said.append(f"limit {data.step_limit:,} steps")
         if said:
-            yield Record(Kind.PHASE, text=" · ".join(said), at=event.at)
+            yield notice(" · ".join(said), event.at, "info")
         if data.steps > self._steps:
             # Steps whose end was not written, or is not here any more.
             yield from _steps(data.steps - self._steps, event.at)

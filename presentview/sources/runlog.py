@@ -139,13 +139,14 @@ def _result(result: Result, at: int) -> Iterator[Record]:
     counted = [(name, getattr(result, name)) for name in _COUNTERS]
     said = [f"{count:,} {name if count != 1 else name[:-1]}" for name, count in counted if count]
     ended = f"Run ended: {result.reason}"
+    said = [f"code {result.code}", *said] if result.code else said
     text = " · ".join([f"{ended}: {result.message}" if result.message else ended, *said])
     went_well = not result.code and result.reason in _WELL
     yield notice(text, at, "info" if went_well else "warn")
     if result.input_tokens or result.output_tokens:
         usage = Usage(result.input_tokens, result.output_tokens)
         yield Record(Kind.USAGE, usage=usage, at=at)
-    error = "" if went_well else result.error or result.message or result.reason
+    error = "" if went_well else result.error or result.message or f"the run ended: {result.reason}"
     yield Record(Kind.TURN_DONE, text=error, level="" if went_well else "error", at=at)
 
 

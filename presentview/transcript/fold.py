@@ -264,6 +264,8 @@ class Transcript:
         if record.retry is not None:
             attempt, most = record.retry.attempt, record.retry.max
             card.face = f"attempt {attempt} of {most}" if most else f"attempt {attempt}"
+        if record.text:
+            card.face = ": ".join(filter(None, (card.face, first_line(record.text))))
 
     # tool calls
 

@@ -6,10 +6,19 @@ import base64
 import json
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
+from presentview import lock
 from presentview.records import Record, encode
-from tests.browser.conftest import Server, open_session
+from tests.browser.conftest import (
+    Server,
+    assert_same,
+    open_session,
+    shown,
+    shown_anew,
+    wait_for_position,
+)
+from tests.web.test_joined import Told, event_log, sidecar
 
 PNG = base64.b64encode(
     bytes.fromhex(
@@ -48,3 +57,32 @@ def test_prompts_and_their_images_come_from_the_messages_and_stay_live(
     with sidecar.open("ab") as file:
         file.write(encode(Record("notice", text="one more")) + b"\n")
     expect(page.locator("#cards")).to_contain_text("one more")
+
+
+def test_a_page_of_two_files_that_grow_in_turn_is_the_one_that_is_opened(
+    server: Server, folder: Path, context: BrowserContext, page: Page
+) -> None:
+    session, second = folder / "s.jsonl", folder / "s.present.jsonl"
+    lock.lock_path(second).touch()
+    turns = [Told(f"p{n}", (f"c{n}",), f"answer {n}", (n != 2, n != 1, False)) for n in range(4)]
+    (folder / "made").mkdir()
+    event_log(folder / "made" / "e.jsonl", [turn for turn in turns if turn.files[0]])
+    lines = (folder / "made" / "e.jsonl").read_bytes().splitlines(keepends=True)
+    records = sidecar([turn for turn in turns if turn.files[1]], 0).splitlines(keepends=True)
+    second.write_bytes(records.pop(0))
+    session.write_bytes(b"".join(lines[:4]))
+    open_session(page, server, session)
+    steps = max(len(records), len(lines) - 4)
+    for step in range(steps):
+        with second.open("ab") as file:
+            file.write(b"".join(records[step : step + 1]))
+        with session.open("ab") as file:
+            file.write(b"".join(lines[4 + step : 5 + step]))
+        if step % 4 == 0:
+            wait_for_position(page)
+    wait_for_position(page)
+    cards = page.locator("#cards")
+    expect(cards).to_contain_text("answer 3")
+    expect(cards).to_contain_text("Only in s.jsonl")
+    expect(cards).to_contain_text("Run completed")
+    assert_same(shown(page), shown_anew(context, page))

@@ -94,6 +94,12 @@ def cards(session: Path) -> list[tuple[int, str, str]]:
         return found
 
 
+def dead(sidecar: Path) -> Path:
+    """A lock file that nobody holds says that the recorder died."""
+    lock.lock_path(sidecar).touch()
+    return sidecar
+
+
 ONE, TWO, THREE = Turn("p1", ("a",), "one"), Turn("p2", ("a",), "two"), Turn("p3", (), "three")
 
 
@@ -131,6 +137,39 @@ def test_what_only_one_of_them_tells_stays_where_it_was(tmp_path: Path, write: W
 
 
 @BOTH
+def test_turns_of_other_calls_are_not_the_same_though_there_are_as_many(
+    tmp_path: Path, write: Write
+) -> None:
+    session = tmp_path / "s.jsonl"
+    write(session, [ONE, Turn("p2", ("b",), "two"), THREE])
+    write_sidecar(tmp_path / "s.present.jsonl", shown(ONE, Turn("", ("c",), "other"), THREE))
+    told = [one for one in cards(session) if one[1] in ("prompt", "message")]
+    assert told == [
+        (1, "prompt", "p1"), (1, "message", "one"),
+        (2, "prompt", ""), (2, "message", "other"),
+        (3, "prompt", "p2"), (3, "message", "two"),
+        (4, "prompt", "p3"), (4, "message", "three"),
+    ]  # fmt: skip
+
+
+@BOTH
+def test_how_a_turn_ended_is_told_by_the_log_where_the_sidecar_does_not(
+    tmp_path: Path, write: Write
+) -> None:
+    session, path = tmp_path / "s.jsonl", tmp_path / "s.present.jsonl"
+    write(session, [ONE], "failed")
+    write_sidecar(dead(path), shown(ONE))
+    with follow(session) as follower:
+        follower.refresh()
+        assert follower.transcript.turn.ended
+        assert bool(follower.transcript.turn.error) == (write is run_log)
+    write_sidecar(path, [*shown(ONE), Record("turn_done", text="mine", level="error")])
+    with follow(session) as follower:
+        follower.refresh()
+        assert follower.transcript.turn.error == "mine"
+
+
+@BOTH
 def test_how_the_run_ended_is_told_whatever_the_sidecar_tells(tmp_path: Path, write: Write) -> None:
     session = tmp_path / "s.jsonl"
     write(session, [ONE, TWO], "failed")
@@ -143,12 +182,6 @@ def test_how_the_run_ended_is_told_whatever_the_sidecar_tells(tmp_path: Path, wr
         assert told[0] == (0, "phase", "Continues run before")
 
 
-def dead(sidecar: Path) -> Path:
-    """A lock file that nobody holds says that the recorder died."""
-    lock.lock_path(sidecar).touch()
-    return sidecar
-
-
 LINE = "Only in s.jsonl: notices, diffs and the calls of sub-agents were not recorded"
 
 
@@ -159,11 +192,11 @@ def test_what_a_sidecar_lacks_at_the_end_of_a_turn_is_told_there(
     session, sidecar = tmp_path / "s.jsonl", tmp_path / "s.present.jsonl"
     write(session, [Turn("p1", ("a", "b"), "one"), Turn("p2", ("c",), "two")])
     write_sidecar(sidecar, shown(Turn("", ("a",)), Turn("")))
-    rest = [(1, "phase", LINE), (1, "tool", "error: plain"), (1, "message", "one")]
+    rest = [(1, "notice", LINE), (1, "tool", "error: plain"), (1, "message", "one")]
     first = [(1, "prompt", "p1"), (1, "tool", "rich"), *rest, (2, "prompt", "p2")]
     assert [one for one in cards(session) if "before" not in one[2]] == first
     dead(sidecar)
-    more = [(2, "phase", LINE), (2, "tool", "error: plain"), (2, "message", "two")]
+    more = [(2, "notice", LINE), (2, "tool", "error: plain"), (2, "message", "two")]
     assert [one for one in cards(session) if "before" not in one[2]] == [*first, *more]
 
 

@@ -11,7 +11,14 @@ import pytest
 
 from presentview import eventlog, runlog
 from presentview.cli import main
-from presentview.eventlog import EventLog, ModelMessage, Todo, TurnEndData, UsageData
+from presentview.eventlog import (
+    EventLog,
+    ModelMessage,
+    RetryStartData,
+    Todo,
+    TurnEndData,
+    UsageData,
+)
 from presentview.sessionfiles import follow, source_of
 from presentview.sources import detect
 
@@ -96,7 +103,7 @@ def test_a_run_log_is_told_once_though_its_conversation_was_written_again(tmp_pa
         *("prompt", "tool", "compaction", "message", "notice", "turn_error")
     ]
     assert found[1] == ("tool", "make", "done")
-    assert found[4][1].startswith("Run ended: calls: too many · 1 call")
+    assert found[4][1].startswith("Run ended: calls: too many · code 1 · 1 call")
 
 
 def test_an_event_log_is_told_with_a_warning_of_calls_that_repeat(tmp_path: Path) -> None:
@@ -132,7 +139,16 @@ def test_the_steps_of_a_turn_stand_beside_its_tokens(tmp_path: Path) -> None:
     log.append_turn_start("main")
     log.append_turn_end("main", TurnEndData(0))
     assert footers(path) == [(2, 2, 20), (2, 2, 20), (5, 2, 20)]
-    assert ("phase", "Stopped: end_turn", None) in cards(path)
+    assert ("notice", "Stopped: end_turn", None) in cards(path)
+
+
+def test_why_a_request_was_made_again_is_told(tmp_path: Path) -> None:
+    with runlog.create(tmp_path, "20260101-000000", runlog.Meta()) as run:
+        run.event(runlog.Event("retry", text="503 upstream"))
+    assert ("retry", "503 upstream", None) in cards(run.path)
+    log = EventLog.open(tmp_path / "s.jsonl")
+    log.append_auto_retry_start("main", RetryStartData(1, 3, 500, "429\nslow down"))
+    assert ("retry", "attempt 1 of 3: 429", None) in cards(tmp_path / "s.jsonl")
 
 
 def test_the_iterations_of_a_run_are_its_steps(tmp_path: Path) -> None:
