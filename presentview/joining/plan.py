@@ -9,24 +9,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from presentview.joining.outline import CALL, TEXT, Key, Said, TurnOutline
+from presentview.joining.outline import CALL, Key, Said, TurnOutline
+from presentview.joining.rests import Rests, with_rest
+from presentview.joining.stretches import Insert, Stretch, stretches_of
 
-__all__ = ["Insert", "Plan", "plan"]
-
-
-class Insert(NamedTuple):
-    """Entries from index `start` up to `end` that no turn of the sidecar holds: a turn of their
-    own, or, `unplaced`, a prompt of which it is not known to which turn it belongs, or, `lasting`,
-    what is told of a turn besides.
-    """
-
-    start: int
-    end: int
-    unplaced: bool = False
-    lasting: bool = False
+__all__ = ["Plan", "plan"]
 
 
 class Plan(NamedTuple):
@@ -44,16 +33,6 @@ class _Anchor(NamedTuple):
     turn: int
 
 
-class _Stretch(NamedTuple):
-    """The entries from a prompt up to the next one, and which of them are `lasting`."""
-
-    start: int
-    end: int
-    prompt: int | None
-    has_reply: bool
-    lasting: tuple[int, ...]
-
-
 def plan(
     turns: Sequence[TurnOutline],
     said: Sequence[Said],
@@ -69,7 +48,7 @@ def plan(
     """
     anchors = _anchors(turns, said)
     steers = _steers(turns, said, anchors)
-    stretches = _stretches(said, steers)
+    stretches = stretches_of(said, steers)
     calls = [_calls(key for one in said[s.start : s.end] for key in one.keys) for s in stretches]
     in_turns = [_calls(turn.keys) for turn in turns]
 
@@ -80,12 +59,12 @@ def plan(
 
     joiner = _Joiner(len(turns), stretches, anchors, may_be_same, from_start=from_start)
     made = joiner.plan()
-    rests = _Rests(turns, said)
+    rests = Rests(turns, said)
     inserts = list(map(list, made.inserts))
     for number, stretch in joiner.last_stretches():
         if not (growing and number == len(turns) - 1):
             rest = rests.of(turns[number], stretch) or rests.end(turns[number], stretch)
-            inserts[number + 1] = _with(inserts[number + 1], rest)
+            inserts[number + 1] = with_rest(inserts[number + 1], rest)
     return Plan(made.prompts, tuple(map(tuple, inserts)))
 
 
@@ -162,72 +141,8 @@ def _steers(
     return found
 
 
-def _stretches(said: Sequence[Said], steers: Iterable[int]) -> list[_Stretch]:
-    """The messages as turns; the first stretch, which may be empty, has no prompt."""
-    steered = set(steers)
-    starts = [i for i, one in enumerate(said) if one.what == "prompt" and i not in steered]
-    bounds = [0, *starts, len(said)]
-    return [
-        _Stretch(
-            start,
-            end,
-            start if number else None,
-            any(said[i].what in ("assistant", "tool") for i in range(start, end)),
-            tuple(i for i in range(start, end) if said[i].lasting),
-        )
-        for number, (start, end) in enumerate(pairwise(bounds))
-    ]
-
-
 def _calls(keys: Iterable[Key]) -> set[Key]:
     return {key for key in keys if key[0] == CALL}
-
-
-def _with(inserts: Sequence[Insert], rest: Insert | None) -> list[Insert]:
-    """`inserts` and the rest of a turn among them, which holds some of them already."""
-    if rest is None:
-        return list(inserts)
-    kept = (one for one in inserts if not rest.start <= one.start < rest.end)
-    return sorted([*kept, rest])
-
-
-class _Rests:
-    """Finds what a turn lacks at its end: what the other log goes on with where the sidecar tells
-    nothing more.
-    """
-
-    def __init__(self, turns: Sequence[TurnOutline], said: Sequence[Said]) -> None:
-        self._said = said
-        self._in_turns = {key for turn in turns for key in turn.keys}
-        self._in_said = {key for one in said for key in one.keys}
-
-    def of(self, turn: TurnOutline, stretch: _Stretch) -> Insert | None:
-        """The rest of a turn that ends in `stretch`, None if there is none.
-
-        Where both go on, with something else each, the sidecar's word is what a person saw.
-        """
-        replies = [key for key in turn.keys if key[0] in _REPLIES]
-        if replies and replies[-1] not in self._in_said:
-            return None
-        shared = stretch.start
-        for index in range(stretch.end - 1, stretch.start, -1):
-            if not self._in_turns.isdisjoint(self._said[index].keys):
-                shared = index
-                break
-        for index in range(shared + 1, stretch.end):
-            if any(key[0] in _REPLIES for key in self._said[index].keys):
-                return Insert(index, stretch.end)
-        return None
-
-    def end(self, turn: TurnOutline, stretch: _Stretch) -> Insert | None:
-        """How a turn ended that ends in `stretch`, if only the other log tells that."""
-        for index in range(stretch.end - 1, stretch.start, -1):
-            if self._said[index].what == "end" and not turn.has_end:
-                return Insert(index, index + 1, lasting=True)
-        return None
-
-
-_REPLIES: Final = frozenset({CALL, TEXT})
 
 
 class _Joiner:
@@ -236,7 +151,7 @@ class _Joiner:
     def __init__(
         self,
         turns: int,
-        stretches: Sequence[_Stretch],
+        stretches: Sequence[Stretch],
         anchors: Sequence[_Anchor],
         may_be_same: Callable[[int, int], bool],
         *,
@@ -301,7 +216,7 @@ class _Joiner:
             else:
                 self._insert(at, found)
 
-    def last_stretches(self) -> Iterator[tuple[int, _Stretch]]:
+    def last_stretches(self) -> Iterator[tuple[int, Stretch]]:
         """Each turn of the sidecar, by its number, with the stretch that it ends in, as far as
         that is known and no other turn may go on in it.
         """
@@ -314,14 +229,14 @@ class _Joiner:
             if is_last or begins > last:
                 yield number, self._stretches[last]
 
-    def _insert(self, turn: int, stretch: _Stretch) -> None:
+    def _insert(self, turn: int, stretch: Stretch) -> None:
         if stretch.end > stretch.start:
             self._inserts[turn].append(Insert(stretch.start, stretch.end))
 
-    def _unplaced(self, turn: int, stretch: _Stretch) -> None:
+    def _unplaced(self, turn: int, stretch: Stretch) -> None:
         if stretch.prompt is not None:
             self._inserts[turn].append(Insert(stretch.prompt, stretch.prompt + 1, unplaced=True))
         self._lasting(turn, stretch)
 
-    def _lasting(self, turn: int, stretch: _Stretch) -> None:
+    def _lasting(self, turn: int, stretch: Stretch) -> None:
         self._inserts[turn] += (Insert(i, i + 1, lasting=True) for i in stretch.lasting)

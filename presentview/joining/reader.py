@@ -12,7 +12,8 @@ from presentview import lock
 from presentview.continuity import Mark, mark_of
 from presentview.joining.outline import SidecarOutline
 from presentview.joining.own import OWN, own_log
-from presentview.joining.plan import Insert, Plan, plan
+from presentview.joining.plan import Plan, plan
+from presentview.joining.stretches import Insert
 from presentview.openfile import OpenFile
 from presentview.records import Header, Kind, Record
 from presentview.sidecar import Problem, Scan
