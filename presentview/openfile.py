@@ -12,7 +12,7 @@ from typing import BinaryIO, Final, NamedTuple
 from presentview.errors import SidecarError
 from presentview.limits import COMPARE_CHUNK, READ_CHUNK
 
-__all__ = ["READ_ONLY", "Line", "OpenFile", "Stamp", "read_at"]
+__all__ = ["READ_ONLY", "Line", "OpenFile", "Stamp", "read_at", "write_at"]
 
 # Without O_NONBLOCK a pipe would wait for somebody to write into it; without O_BINARY Windows
 # would change line ends.
@@ -171,3 +171,15 @@ def read_at(fd: int, length: int, offset: int) -> bytes:
     with _moving:
         os.lseek(fd, offset, os.SEEK_SET)
         return os.read(fd, length)
+
+
+def write_at(fd: int, data: memoryview, offset: int) -> int:
+    """Write `data` at byte `offset` of an open file; how many bytes of it were written.
+
+    Moves the position of `fd` only where `read_at` does. Raises `OSError`.
+    """
+    if hasattr(os, "pwrite"):
+        return os.pwrite(fd, data, offset)
+    with _moving:
+        os.lseek(fd, offset, os.SEEK_SET)
+        return os.write(fd, data)

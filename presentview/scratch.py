@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
 from pathlib import Path
 
-from presentview.openfile import OpenFile
+from presentview.limits import READ_CHUNK
+from presentview.openfile import OpenFile, write_at
 
 __all__ = ["ScratchFile"]
 
@@ -22,15 +24,20 @@ class ScratchFile(OpenFile):
         made = tempfile.TemporaryFile(prefix="presentview-", buffering=0)  # noqa: SIM115
         found = os.fstat(made.fileno())
         self.identity = (found.st_dev, found.st_ino)
-        self._file = made
+        # Kept for where it is a wrapper, whose end would close the file.
+        self._made = made
+        # Lines of a file without a buffer are read byte by byte.
+        self._file = io.BufferedReader(getattr(made, "file", made), READ_CHUNK)
+        self._size = 0
 
     def add(self, data: bytes) -> None:
         """Write `data` at the end. Raises `OSError`."""
-        file = self.file
-        file.seek(0, os.SEEK_END)
+        fd = self.file.fileno()
         rest = memoryview(data)
         while rest:
-            rest = rest[file.write(rest) :]
+            written = write_at(fd, rest, self._size)
+            self._size += written
+            rest = rest[written:]
 
     def begins_with(self, data: bytes, at: int) -> bool:
         """Whether `data` stands at byte `at`, or as much of it as there is from there on."""
@@ -40,7 +47,7 @@ class ScratchFile(OpenFile):
     @property
     def size(self) -> int:
         """How many bytes it holds."""
-        return self.stamp().size
+        return self._size
 
     def duplicate(self) -> int:
         """A descriptor of its own for this file, to be closed by whoever asked for it."""

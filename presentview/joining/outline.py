@@ -86,22 +86,29 @@ class RecordKeys:
             yield CALL, tool.id
 
 
+_MARKS: Final = frozenset({Kind.TURN_STARTED.value, Kind.TURN_DONE.value, Kind.STEER.value})
+
+
 class SidecarOutline:
-    """The outline of a sidecar, taken from its records one by one."""
+    """The outline of a sidecar, taken from its records one by one; `marks` counts what it holds."""
 
     def __init__(self) -> None:
+        self.marks = 0
         self.turns: list[TurnOutline] = [TurnOutline()]
         self._keys = RecordKeys()
 
     def take(self, record: Record) -> None:
         """Take in the next record."""
-        if record.kind == Kind.TURN_STARTED:
+        kind = record.kind
+        if kind == Kind.TURN_STARTED:
             self.turns.append(TurnOutline(has_text=bool(record.text)))
         turn = self.turns[-1]
-        turn.keys += self._keys.of(record)
-        turn.has_end |= record.kind == Kind.TURN_DONE
-        if record.kind == Kind.STEER and (text := record.text.strip()):
+        keys = list(self._keys.of(record))
+        turn.keys += keys
+        turn.has_end |= kind == Kind.TURN_DONE
+        if kind == Kind.STEER and (text := record.text.strip()):
             turn.steers.append(digest(text))
+        self.marks += bool(keys) or kind in _MARKS
 
 
 class Said(NamedTuple):

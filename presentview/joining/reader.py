@@ -43,7 +43,7 @@ class JoinedReader:
         self._sidecar: OpenFile | None = None
         self._mark: Mark | None = None
         self._plan = plan(self._outline.turns, (), from_start=False)
-        # How far both had been read when it was made, and whether the sidecar was growing.
+        # How much both held when it was made, and whether the sidecar was growing.
         self._planned = (0, 0, False)
 
     @property
@@ -83,7 +83,7 @@ class JoinedReader:
         restarted = self._read_sidecar()
         restarted |= self._own.read_on(alive=self.is_alive())
         old = self._plan
-        read = (self._scan.offset, len(self._own.said), self.is_alive())
+        read = (self._outline.marks, len(self._own.said), self.is_alive())
         if restarted or read != self._planned:
             self._plan, self._planned = self._new_plan(growing=read[-1]), read
         end = self._scan.offset
