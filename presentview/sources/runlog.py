@@ -37,8 +37,8 @@ class RunNarrator:
         self._told: list[Message] = []
         self._again: deque[Message] = deque()
         self._repeats = Repeats()
+        self._iteration = 0
         self._event_tellers: Mapping[str, Callable[[Event, int], Record]] = {
-            "iteration": lambda _, at: Record(Kind.USAGE, usage=Usage(steps=1), at=at),
             "retry": lambda event, at: Record(Kind.RETRYING, text=event.text, at=at),
             "runaway": lambda event, at: notice(f"Runaway: {event.text}", at),
             "compact": lambda event, at: Record(Kind.PHASE, text=event.text or "Compacted", at=at),
@@ -75,6 +75,11 @@ class RunNarrator:
     # events
 
     def _event(self, event: Event, at: int) -> Iterator[Record]:
+        if event.iteration > self._iteration:
+            # Events name the iteration they fall in, also where its own event is missing.
+            steps = event.iteration - self._iteration
+            self._iteration = event.iteration
+            yield Record(Kind.USAGE, usage=Usage(steps=steps), at=at)
         if event.kind == "message":
             self._note("message", event.text, at)
         elif event.kind == "toolCallStart":

@@ -559,11 +559,12 @@ class Transcript:
         done = record.compaction
         if self._compactions:
             card = self._compactions.pop()
+            card.ended_at = record.at
         else:
+            # How long it took is not told.
             card = self._add("compaction", record, part)
             card.count = 0
         card.state = DONE if done is not None and done.summary else ABORTED
-        card.ended_at = record.at
         card.parts = (part,)
         self.turn_of(card).compactions += card.state == DONE
         if done is not None:

@@ -154,8 +154,9 @@ def test_why_a_request_was_made_again_is_told(tmp_path: Path) -> None:
 def test_the_iterations_of_a_run_are_its_steps(tmp_path: Path) -> None:
     with runlog.create(tmp_path, "20260101-000000", runlog.Meta()) as log:
         log.message(runlog.Message("user", "fix it"))
-        for number in (1, 2, 3):
+        for number in (1, 2, 2):
             log.event(runlog.Event("iteration", iteration=number))
+        log.event(runlog.Event("retry", text="503", iteration=3))
         log.result(runlog.Result("settled", iterations=3, input_tokens=7))
     assert footers(log.path) == [(3, 1, 7)]
 
