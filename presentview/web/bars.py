@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, Protocol
 
-from presentview.transcript.cards import BAD
+from presentview.transcript.cards import BAD, ToolCard
 from presentview.transcript.timings import Span, Timings
 
-__all__ = ["FULL", "Line", "Shape", "Stretch", "bar_class", "calls_drawn", "drawn", "joined"]
+__all__ = ["FULL", "Line", "Shape", "Stretch", "calls_drawn", "class_of", "drawn", "joined"]
 
 FULL: Final = 9
 """The height of a bar, or of a column in which all of the time is taken."""
@@ -64,7 +64,7 @@ def calls_drawn(
         if span.start is not None and span.end is not None:
             begin = line.x(span.start)
             stretch = Stretch(begin, line.x(span.end), span.inferred)
-            ran.setdefault(bar_class(span), []).append(stretch)
+            ran.setdefault(class_of(span.card), []).append(stretch)
             if span.asked is not None and span.asked < span.start:
                 waited = Stretch(line.x(span.asked), begin, span.inferred)
                 if waited.end - waited.begin > _NARROWEST:
@@ -76,9 +76,8 @@ def calls_drawn(
     return drawn(thin, quarter, narrowest) + drawn(ran, max(1, most - quarter), narrowest)
 
 
-def bar_class(span: Span) -> str:
+def class_of(card: ToolCard) -> str:
     """What a bar of a call is drawn as: "bad" if it failed, else "agent" or "call"."""
-    card = span.card
     if card.state in BAD:
         return "bad"
     return "agent" if card.steps or card.tool_face == "agent" else "call"

@@ -10,7 +10,7 @@ from presentview.transcript.cards import BAD, OPEN, ToolCard
 from presentview.transcript.durations import ABSURD
 from presentview.transcript.shown import shown_ms
 from presentview.transcript.timings import Span, Timings
-from presentview.web.bars import Shape, Stretch, bar_class, calls_drawn, drawn
+from presentview.web.bars import Shape, Stretch, calls_drawn, class_of, drawn
 from presentview.web.faces import face_of
 from presentview.web.timetree import Items, Node
 from presentview.web.timeview import Window
@@ -260,7 +260,7 @@ class _Drawer:
             if span.asked is not None and span.asked < span.start:
                 found.append((span.asked, span.start, "wait"))
             if not is_agent or span.state in BAD:
-                found.append((span.start, span.end, bar_class(span)))
+                found.append((span.start, span.end, class_of(span.card)))
         found += self._asked(span, end)
         shapes: list[Shape] = []
         for begin, until, name in found:

@@ -7,9 +7,10 @@ from typing import Final, NamedTuple
 
 from presentview import units
 from presentview.limits import SUBJECT_CHARS
-from presentview.transcript.cards import BAD, ToolCard
+from presentview.transcript.cards import ToolCard
 from presentview.transcript.durations import ran_as_recorded
 from presentview.transcript.spans import union_ms
+from presentview.web.bars import class_of
 
 __all__ = ["WIDTH", "Bar", "Waterfall", "waterfall"]
 
@@ -53,7 +54,7 @@ def waterfall(card: ToolCard) -> Waterfall | None:
     end = max(card.ended_at, *(span[2] for span in spans))
     scale = _Scale(start, max(1, end - start))
     waits = [scale.bar(asked, begin, "wait") for asked, begin, _, _ in spans if asked < begin]
-    bars = (*waits, *(scale.bar(begin, end, _kind(child)) for _, begin, end, child in spans))
+    bars = (*waits, *(scale.bar(begin, end, class_of(child)) for _, begin, end, child in spans))
     if len(calls) > _MOST_BARS:
         return Waterfall(bars, "", "")  # what is not drawn would be missing in the figures too
     busy = union_ms([(max(begin, start), min(end, scale.end)) for _, begin, end, _ in spans])
@@ -93,9 +94,3 @@ class _Scale(NamedTuple):
         x = min((begin - self.start) * WIDTH // self.length, WIDTH - _NARROWEST)
         width = max(_NARROWEST, (end - begin) * WIDTH // self.length)
         return Bar(x, min(width, WIDTH - x), css_class)
-
-
-def _kind(call: ToolCard) -> str:
-    if call.state in BAD:
-        return "bad"
-    return "agent" if call.steps else "call"
