@@ -21,6 +21,7 @@ from presentview.transcript.tree import Tree
 __all__ = ["Calls", "Parent"]
 
 MakeLane = Callable[[str, ToolCard], ToolCard]
+Moved = Callable[[ToolCard], None]
 
 _LANE: Final = re.compile(r"(.+)/p\d+", re.DOTALL)
 _MOST_SEGMENTS: Final = 200
@@ -38,11 +39,13 @@ class Calls:
 
     `newest` has the last call of each id, nearly always the only one of them that can be open.
     Where two were open at once, `_rivals` has all that still are, in order of appearance.
+    `moved` is told of each call that is nested in another than before.
     """
 
-    def __init__(self, tree: Tree, make_lane: MakeLane) -> None:
+    def __init__(self, tree: Tree, make_lane: MakeLane, moved: Moved) -> None:
         self._tree = tree
         self._make_lane = make_lane
+        self._moved = moved
         self.newest: dict[str, ToolCard] = {}
         self._rivals: dict[str, list[ToolCard]] = {}
         self._open: dict[int, ToolCard] = {}
@@ -165,6 +168,7 @@ class Calls:
         card.note = parent.note
         if parent.card is not card.parent:
             self._tree.move(card, parent.card)
+            self._moved(card)
         self._tree.changed(card)
 
     def _await_parents(self, card: ToolCard) -> None:

@@ -256,8 +256,9 @@ class Turn(msgspec.Struct, eq=False):
 
     `at` and `ended_at` are unix ms (0: not recorded), `error` what it failed with, `ended`
     whether its end was recorded. `calls`, `errors`, `added` and `removed` count over all calls
-    dispatched in it, sub-agents' included; `tool_ms` adds up the durations of the main lane's,
-    and `longest` is the call at the top that took longest, `longest_ms`; None while none has.
+    dispatched in it, sub-agents' included; `tool_ms` adds up the durations of the main lane's.
+    `longest` is its longest call as far as that has been looked for, which `longest_ms` took;
+    whether that is so still, `Transcript.longest_in` knows.
     """
 
     number: int
@@ -276,6 +277,7 @@ class Turn(msgspec.Struct, eq=False):
     tool_ms: int = 0
     longest: ToolCard | None = None
     longest_ms: int = 0
+    longest_is_stale: bool = False
 
     @property
     def duration_ms(self) -> int | None:

@@ -5,9 +5,10 @@ A duration that cannot be true is shown as it stands in the file, and counts for
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from presentview.transcript.cards import ToolCard
+from presentview.transcript.cards import Card, ToolCard
 
 __all__ = [
     "ABSURD",
@@ -16,6 +17,7 @@ __all__ = [
     "Ran",
     "counted_ms",
     "is_absurd",
+    "longest_call",
     "ran",
     "ran_as_recorded",
 ]
@@ -106,6 +108,21 @@ def counted_ms(card: ToolCard) -> int | None:
     asked, end = card.at or None, card.ended_at or None
     duration = _taken(card.recorded_ms, card.begins_at or None, end)
     return None if duration is None or is_absurd(duration, asked, end) else duration
+
+
+def longest_call(cards: Iterable[Card | None]) -> ToolCard | None:
+    """The call at the top among these that took longest, the first of equal ones; None while
+    none is known to have ended.
+    """
+    found: ToolCard | None = None
+    most = 0
+    for card in cards:
+        if not isinstance(card, ToolCard) or card.kind != "tool" or card.parent is not None:
+            continue
+        took = counted_ms(card) or 0
+        if took > most or (found is not None and took == most and card.number < found.number):
+            found, most = card, took
+    return found
 
 
 def _taken(recorded: int, earliest: int | None, latest: int | None) -> int | None:

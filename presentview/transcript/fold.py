@@ -7,7 +7,9 @@ raise, and no record changes a card without the change being named.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
+from itertools import islice, takewhile
 from typing import Final
 
 from msgspec.structs import replace
@@ -43,7 +45,7 @@ from presentview.transcript.digest import (
     subject,
     text_key,
 )
-from presentview.transcript.durations import counted_ms
+from presentview.transcript.durations import counted_ms, longest_call
 from presentview.transcript.faces import first_line, tool_face
 from presentview.transcript.tree import Tree, condensed
 
@@ -81,7 +83,7 @@ class Transcript:
 
     def __init__(self, *, turns_dropped: int = 0, cards_dropped: int = 0) -> None:
         self.tree = Tree(first=cards_dropped + 1)
-        self.calls = Calls(self.tree, self._lane)
+        self.calls = Calls(self.tree, self._lane, self._moved)
         self.turn = Turn(max(0, turns_dropped))
         self.turns: list[Turn] = [self.turn]
         self.title = ""
@@ -141,6 +143,17 @@ class Transcript:
     def turn_before(self, card: Card) -> Turn:
         """The turn before the one a card stands in; the first there is has none but itself."""
         return self.turns[max(0, card.turn - self.turns[0].number - 1)]
+
+    def longest_in(self, turn: Turn) -> ToolCard | None:
+        """The call at the top that took longest of those in a turn, None while none has ended."""
+        if turn.longest_is_stale:
+            first = bisect_left(self.cards, turn.number, key=lambda card: card.turn)
+            after: Iterator[Card] = islice(self.cards, first, None)
+            mine: Iterator[Card] = takewhile(lambda card: card.turn == turn.number, after)
+            turn.longest = longest_call(mine)
+            turn.longest_ms = counted_ms(turn.longest) or 0 if turn.longest else 0
+            turn.longest_is_stale = False
+        return turn.longest
 
     def unfinished(self) -> list[Card]:
         """The cards whose look depends on whether the writer is alive."""
@@ -466,22 +479,26 @@ class Transcript:
         took = counted_ms(card) or 0
         added = (took if card.in_main_lane else 0) - before
         turn.tool_ms += added
-        is_longest = card.parent is None and took > turn.longest_ms
-        if is_longest:
-            turn.longest, turn.longest_ms = card, took
-        elif card is turn.longest:
-            self._find_longest(turn)
-            is_longest = True
+        is_longest = self._compare(turn, card, took)
         if (is_longest or added) and turn.footer is not None:
             self.tree.changed(turn.footer)
 
-    def _find_longest(self, turn: Turn) -> None:
-        """Look anew for the longest call of a turn: the one that was may be shorter now."""
-        number = turn.number
-        calls = (c for c in self.tree.top if isinstance(c, ToolCard) and c.turn == number)
-        longest = max(calls, key=lambda c: (counted_ms(c) or 0, -c.number), default=None)
-        turn.longest_ms = 0 if longest is None else counted_ms(longest) or 0
-        turn.longest = longest if turn.longest_ms else None
+    def _compare(self, turn: Turn, card: ToolCard, took: int) -> bool:
+        """Compare a call with the longest of its turn; whether another may be that now."""
+        longest, most = turn.longest, turn.longest_ms
+        if turn.longest_is_stale:
+            return True
+        is_first = took == most and longest is not None and card.number < longest.number
+        if card.parent is None and (took > most or is_first):
+            turn.longest, turn.longest_ms = card, took
+            return True
+        # The one that was may be shorter now, or nested in another; it is looked for when asked.
+        turn.longest_is_stale = card is longest
+        return turn.longest_is_stale
+
+    def _moved(self, card: ToolCard) -> None:
+        """A call is nested in another than before."""
+        self._count_time(card, _time_in_tools(card))
 
     def _settle(self, card: ToolCard, state: str) -> None:
         fault = self.calls.set_state(card, state)

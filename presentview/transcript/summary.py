@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from presentview.transcript.cards import Card, Change, ToolCard, Turn
-from presentview.transcript.durations import counted_ms
+from presentview.transcript.cards import Change, Turn
+from presentview.transcript.durations import counted_ms, longest_call
 from presentview.transcript.fold import INTERRUPTION, Transcript
 
 __all__ = ["SessionState", "Summary", "Tally", "session_state", "summarize"]
@@ -61,7 +61,8 @@ class Tally:
         self._transcript = transcript
         self._parts = [_sums_of(turn) for turn in transcript.turns]
         self._sums = _Sums(*map(sum, zip(*self._parts, strict=True)))
-        self.slowest = self._slowest_of(transcript.cards)
+        self.slowest = longest_call(map(transcript.longest_in, transcript.turns))
+        self._slowest_ms = self._took()
 
     def take(self, changes: Iterable[Change]) -> set[int]:
         """Take in what changed; the numbers of the turns that may be others now: those of changed
@@ -70,12 +71,10 @@ class Tally:
         """
         transcript, first = self._transcript, self._transcript.turns[0].number
         touched = set(range(first + len(self._parts) - 1, transcript.turn.number + 1))
-        cards: list[Card] = []
         for change in changes:
             card = transcript.card(change.card or "")
             if card is not None:
                 touched.add(card.turn)
-                cards.append(card)
         self._parts += [_Sums()] * (len(transcript.turns) - len(self._parts))
         for number in touched:
             index = number - first
@@ -84,10 +83,7 @@ class Tally:
                 self._parts[index] = now
                 figures = zip(self._sums, before, now, strict=True)
                 self._sums = _Sums(*(whole - old + new for whole, old, new in figures))
-        if self.slowest in cards:
-            self.slowest = self._slowest_of(transcript.cards)
-        else:
-            self.slowest = self._slowest_of([self.slowest, *cards])
+        self._compare([transcript.turns[number - first] for number in touched])
         return touched
 
     def summary(self, *, alive: bool, exists: bool = True) -> Summary:
@@ -112,15 +108,18 @@ class Tally:
             tool_ms=sums.tool_ms,
         )
 
-    @staticmethod
-    def _slowest_of(cards: Iterable[Card | None]) -> ToolCard | None:
-        calls = (
-            card
-            for card in cards
-            if isinstance(card, ToolCard) and card.kind == "tool" and card.parent is None
-        )
-        ended = ((took, -card.number, card) for card in calls if (took := counted_ms(card)))
-        return max(ended, default=(0, 0, None))[2]
+    def _compare(self, touched: Iterable[Turn]) -> None:
+        """Compare the slowest call with the longest ones of the turns that may be others now."""
+        transcript, known = self._transcript, self.slowest
+        if known is not None:
+            leads = transcript.longest_in(transcript.turn_of(known)) is known
+            if not leads or self._took() < self._slowest_ms:
+                touched = transcript.turns
+        self.slowest = longest_call([known, *map(transcript.longest_in, touched)])
+        self._slowest_ms = self._took()
+
+    def _took(self) -> int:
+        return (counted_ms(self.slowest) or 0) if self.slowest else 0
 
 
 def _sums_of(turn: Turn) -> _Sums:

@@ -105,6 +105,12 @@ class Timings:
         return max(span.asked, window.end)
 
     @cached_property
+    def longest(self) -> Span | None:
+        """The call at the top that took longest, the first of equal ones; None if none did."""
+        tops = (span for span in self.spans if span.card.parent is None and span.duration)
+        return max(tops, key=lambda span: (span.duration, -span.card.number), default=None)
+
+    @cached_property
     def _by_number(self) -> dict[int, Span]:
         return {span.card.number: span for span in self.spans}
 

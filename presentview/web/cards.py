@@ -163,6 +163,7 @@ class CardRenderer:
             has_body=shows,
             nested=nested,
             before=transcript.turn_before(card).at if card.kind == "prompt" else 0,
+            longest=transcript.longest_in(turn) if card.kind == "usage" else None,
             usage=usage_parts(card) if card.kind == "usage" else (),  # type: ignore[arg-type]
             waterfall=waterfall(card) if isinstance(card, ToolCard) else None,
             alive=alive,

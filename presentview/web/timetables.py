@@ -126,7 +126,7 @@ def _between(timings: Timings) -> int | None:
 def facts_of(timings: Timings) -> list[Fact]:
     """The figures of the whole session."""
     one = timings.session
-    longest = max(timings.spans, key=lambda span: span.duration or -1, default=None)
+    longest = timings.longest
     facts = [
         Fact(
             "Wall", units.bounded(one.wall, "≥", inferred=one.inferred), "from the first record on"
@@ -153,7 +153,7 @@ def facts_of(timings: Timings) -> list[Fact]:
         facts.append(
             Fact("Approvals", units.duration(one.approval), "calls, until somebody allowed them")
         )
-    if longest is not None and longest.duration is not None:
+    if longest is not None:
         name = f"{longest.card.name} {longest.card.face}".strip()[:SUBJECT_CHARS]
         text = units.duration(longest.duration)
         facts.append(Fact("Longest call", text, name, longest.card.id))

@@ -148,7 +148,7 @@ def shown(card: Card, transcript: Transcript) -> dict[str, Any]:
         turn = transcript.turn_of(card)
         fields["wall"] = turn.duration_ms
         fields["in tools"] = turn.tool_ms if turn.duration_ms is not None else None
-        longest = turn.longest
+        longest = transcript.longest_in(turn)
         if longest is not None:
             fields["longest"] = (longest.id, longest.face, longest.name, longest.duration_ms)
     return {name: value for name, value in fields.items() if name not in _UNSEEN}

@@ -23,6 +23,7 @@ from presentview.transcript.cards import (
     UsageCard,
 )
 from presentview.transcript.fold import Transcript
+from presentview.transcript.summary import Tally
 from tests.strategies import session_records, sessions
 from tests.unit.transcript.story import (
     Page,
@@ -521,6 +522,10 @@ STORIES: dict[str, list[Record]] = {
               result("P"), dispatch("P/p1/y"), result("P/p1"), result("P/p2/x")],
     "late parents": [dispatch("a/b/c"), notice("n"), dispatch("a"), result("a/b/c", err="e"),
                      dispatch("a/b"), dispatch("a/b/c", parent="a"), result("a")],
+    "a late parent of the longest": [
+        turn(at=1), dispatch("p/a", at=10), result("p/a", "x", at=900), dispatch("b", at=901),
+        result("b", "x", at=1_000), usage(input_tokens=1), done(at=1_001), turn(at=2_000),
+        dispatch("p", at=2_001)],
     "a death": [turn(), dispatch("a"), dispatch("a/x"), compaction_started(), text("t"),
                 done("interrupted")],
     "late results": [turn(), dispatch("a"), turn(), progress("a", "x"), result("a", err="e"),
@@ -670,6 +675,14 @@ def test_a_late_result_changes_the_footer_that_adds_up_the_time_in_tools() -> No
 
 
 # what a call is told to be
+
+
+def test_a_parent_that_comes_late_may_adopt_the_longest_call_of_a_turn() -> None:
+    transcript = folded(*STORIES["a late parent of the longest"][:-1])
+    assert transcript.longest_in(transcript.turns[1]) is transcript.card("c2")
+    tally = Tally(transcript)
+    tally.take(transcript.apply(STORIES["a late parent of the longest"][-1]))
+    assert transcript.longest_in(transcript.turns[1]) is tally.slowest is transcript.card("c3")
 
 
 def test_a_call_takes_over_all_that_is_told_of_it() -> None:

@@ -642,11 +642,19 @@ def test_recorded_times_are_never_changed(records: list[Record]) -> None:
 def test_the_vital_signs_agree(records: list[Record]) -> None:
     transcript = folded(*records)
     timings, tally = timings_of(transcript), Tally(transcript)
+    growing = Transcript()
+    kept_up = Tally(growing)
+    for record in records:
+        kept_up.take(growing.apply(record))
     summary = tally.summary(alive=False)
+    assert kept_up.summary(alive=False) == summary
     assert summary.wall_ms == timings.session.wall
-    tops = [span for span in timings.spans if not span.card.parent and span.duration]
-    slowest = max(tops, key=lambda s: (s.duration or 0, -s.card.number), default=None)
-    assert tally.slowest is (slowest.card if slowest else None)
+    assert tally.slowest is (timings.longest.card if timings.longest else None)
+    assert (kept_up.slowest and kept_up.slowest.id) == (tally.slowest and tally.slowest.id)
+    for one in transcript.turns:
+        tops = [s for s in timings.tops_of(one.number) if not s.card.parent and s.duration]
+        longest = max(tops, key=lambda s: (s.duration or 0, -s.card.number), default=None)
+        assert transcript.longest_in(one) is (longest.card if longest else None)
     if all(ran.duration_ms == counted_ms(ran) for ran in tools(transcript)):
         waited_for = (s.duration or 0 for s in timings.spans if s.card.in_main_lane)
         assert summary.tool_ms == sum(waited_for)
