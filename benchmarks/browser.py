@@ -10,11 +10,11 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.generate import write_cards
+from benchmarks.generate import write_calls, write_cards
 from benchmarks.measure import Figure
 from benchmarks.pages import middle_of
 from benchmarks.serving import Server, page_path, serving
@@ -22,13 +22,14 @@ from benchmarks.serving import Server, page_path, serving
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-__all__ = ["arriving", "loading", "nodes", "scrolling"]
+__all__ = ["arriving", "loading", "nodes", "scrolling", "timing_rows"]
 
 _NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _FLAGS: Final = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 _WINDOW: Final = {"width": 1280, "height": 900}
 _ROUNDS: Final = 7
 _CARDS: Final = (100_000, 100)
+_CALLS: Final = (5_000, 60)
 _APPENDS: Final = 40
 _PAUSE_SECONDS: Final = 0.15
 _WHEEL_STEPS: Final = 80
@@ -142,23 +143,46 @@ def scrolling(path: Path) -> Iterator[Figure]:
         if browser is None:
             return
         with _made(_CARDS[1:], path) as (_, pages):
-            slow: list[list[float]] = [[] for _ in pages]
-            longest: list[list[float]] = [[] for _ in pages]
-            for _ in range(_ROUNDS):
-                for which, address in enumerate(pages):
-                    tab = _tab(browser)
-                    _load(tab, address)
-                    deltas = _frames_while_scrolling(tab)
-                    slow[which].append(_percentile(deltas, 95))
-                    longest[which].append(max(deltas))
-                    tab.context.close()
+            yield _slow_frames("frames, long / 100 cards", browser, pages, _load)
+
+
+def _slow_frames(
+    name: str, browser: Browser, pages: Sequence[str], load: Callable[[Page, str], None]
+) -> Figure:
+    """How the slow frames of the first page stand to those of the second."""
+    slow: list[list[float]] = [[] for _ in pages]
+    longest: list[list[float]] = [[] for _ in pages]
+    for _ in range(_ROUNDS):
+        for which, address in enumerate(pages):
+            tab = _tab(browser)
+            load(tab, address)
+            deltas = _frames_while_scrolling(tab)
+            slow[which].append(_percentile(deltas, 95))
+            longest[which].append(max(deltas))
+            tab.context.close()
     long, short = (statistics.median(found) for found in slow)
     ratios = [one / other for one, other in zip(*slow, strict=True)]
     raw = (
         f"p95 {long:.1f} ms against {short:.1f} ms, ratios {min(ratios):.2f}-{max(ratios):.2f}; "
         f"longest frames {max(longest[0]):.0f} and {max(longest[1]):.0f} ms"
     )
-    yield Figure("frames, long / 100 cards", statistics.median(ratios), 2.0, "x", raw)
+    return Figure(name, statistics.median(ratios), 2.0, "x", raw)
+
+
+def timing_rows(path: Path) -> Iterator[Figure]:
+    """The slow frames while the timings of 5,000 calls are scrolled, with as many rows as a page
+    has, against those of a session whose rows fit in two windows.
+    """
+    del path
+    with _browsing("timings-scroll") as browser, tempfile.TemporaryDirectory() as folder:
+        if browser is None:
+            return
+        made = [Path(folder) / f"{count}.present.jsonl" for count in _CALLS]
+        for file, count in zip(made, _CALLS, strict=True):
+            write_calls(file, count, timed=True)
+        with _shown(*made) as server:
+            pages = [f"{server.address}{page_path(file)}/timings?rows=all" for file in made]
+            yield _slow_frames("frames, timings of 5,000 / 60 calls", browser, pages, _load_timings)
 
 
 def arriving(path: Path) -> Iterator[Figure]:
@@ -226,6 +250,11 @@ def _load(tab: Page, address: str) -> None:
     tab.goto(address)
     tab.wait_for_function("() => window.loadedAt")
     tab.wait_for_function(_IS_READY)
+
+
+def _load_timings(tab: Page, address: str) -> None:
+    tab.goto(address)
+    tab.wait_for_function("() => document.querySelector('.wf-row')")
 
 
 @contextlib.contextmanager

@@ -222,5 +222,6 @@ FIGURES: Final[dict[str, Callable[[Path], Iterator[Figure]]]] = {
     "nodes": browser.nodes,
     "scale": browser.loading,
     "scroll": browser.scrolling,
+    "timings-scroll": browser.timing_rows,
     "live": _live,
 }

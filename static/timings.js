@@ -164,12 +164,12 @@
 
   function tell(row) {
     const place = document.querySelector("[data-detail]");
-    const link = row?.querySelector(".wf-name > a, .part-name");
+    const said = row?.querySelector("[aria-description]")?.getAttribute("aria-description");
     if (!place) return;
-    place.hidden = !link;
-    if (!link) return;
-    const said = link.lastElementChild.textContent, name = document.createElement("b");
-    name.textContent = link.textContent.slice(0, link.textContent.length - said.length).trim();
+    place.hidden = !said;
+    if (!said) return;
+    const name = document.createElement("b");
+    name.textContent = row.querySelector(".wf-name > a, .part-name").textContent.trim();
     place.replaceChildren(name, ` · ${said}`);
   }
   for (const name of ["pointerover", "focusin"]) {

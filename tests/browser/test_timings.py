@@ -87,7 +87,8 @@ def test_rows_fold_and_the_address_remembers_it(opened: Page) -> None:
 
 def test_a_row_says_all_about_its_call_and_leads_to_its_card_and_back(opened: Page) -> None:
     page = opened
-    link = page.get_by_role("link", name="bash p/b failed")
+    link = page.locator("#r-c6").get_by_role("link", name="bash p/b")
+    expect(link).to_have_accessible_description(re.compile("^failed, at 2 h 00 m, ran 2.0 s"))
     detail = page.locator("[data-detail]")
     expect(detail).to_be_hidden()
     link.focus()
