@@ -3,11 +3,10 @@
 "use strict";
 (() => {
   if (!document.getElementById("waterfall")) return;
-  const { parse, become, isForPage, onceAFrame, startClocks } = window.presentview;
+  const { parse, become, isForPage, onceAFrame, startClocks, followPointers } = window.presentview;
   const SETTLE = 140; // ms after the last move until it is drawn anew
   const AGAIN_AFTER = 1000; // ms between two looks while live
   const SHARE = 20; // a look may take this part of the time
-  const DRAGGED = 6; // px from which a press is a choice, and no click
   const NARROWEST = 1e-4;
   const form = () => document.getElementById("waterfall");
   const session = document.body.dataset.session;
@@ -124,41 +123,24 @@
     event.preventDefault();
   }, { passive: false });
 
-  // A press that moves chooses what is shown next.
-  let press = null;
-  document.addEventListener("pointerdown", (event) => {
-    const plot = form().contains(event.target) ? plotOf(event.target) : null;
-    if (plot && event.button === 0 && event.pointerType !== "touch") press = { x: event.clientX, box: plot.getBoundingClientRect() };
+  function choice() {
+    const mark = document.createElement("div"), rows = document.querySelector(".wf-rows");
+    mark.className = "wf-choice";
+    rows.append(mark);
+    mark.between = (from, to) => {
+      mark.style.left = `${from - rows.getBoundingClientRect().left}px`;
+      mark.style.width = `${to - from}px`;
+    };
+    return mark;
+  }
+
+  const isHeld = followPointers({
+    plotOf: (target) => form().contains(target) ? plotOf(target) : null,
+    current,
+    show,
+    choice,
+    click: (plot, target) => { if (plot.contains(target)) plot.closest(".wf-row")?.querySelector(".wf-name > a")?.click(); },
   });
-  document.addEventListener("pointermove", (event) => {
-    if (!press || (!press.mark && Math.abs(event.clientX - press.x) < DRAGGED)) return;
-    if (!press.mark) {
-      press.mark = document.createElement("div");
-      press.mark.className = "wf-choice";
-      document.querySelector(".wf-rows").append(press.mark);
-    }
-    const rows = document.querySelector(".wf-rows").getBoundingClientRect();
-    const [from, to] = chosen(event.clientX);
-    press.mark.style.left = `${from - rows.left}px`;
-    press.mark.style.width = `${to - from}px`;
-    getSelection()?.removeAllRanges();
-  });
-  const chosen = (x) => [Math.max(press.box.left, Math.min(press.x, x)), Math.min(press.box.right, Math.max(press.x, x))];
-  document.addEventListener("pointerup", (event) => {
-    if (!press) return;
-    const { mark, box } = press, [from, to] = chosen(event.clientX);
-    press = null;
-    if (!mark) {
-      const row = event.target.closest?.(".plot")?.closest(".wf-row");
-      const link = row && row.contains(event.target) && row.querySelector(".wf-name > a");
-      if (link) link.click();
-      return;
-    }
-    mark.remove();
-    const { low, high } = current(), at = (x) => low + (x - box.left) / box.width * (high - low);
-    show({ low: at(from), high: at(to) }, { soon: 0 });
-  });
-  addEventListener("pointercancel", () => { press?.mark?.remove(); press = null; });
 
   // What a row says
 
@@ -229,7 +211,7 @@
   }
 
   function renew() {
-    if (document.hidden || wanted || press) { later(); return; }
+    if (document.hidden || wanted || isHeld()) { later(); return; }
     form().requestSubmit();
     if (document.body.dataset.position === stands) return;
     stands = document.body.dataset.position;

@@ -63,7 +63,7 @@ def expect_span(page: Page, condition: str) -> None:
     page.wait_for_function(
         "condition => { const [low, high] = [waterfall.dataset.low, waterfall.dataset.high]"
         ".map(Number); return !waterfall.classList.contains('moving') && ({"
-        "zoomed: high - low < 99, whole: low === 0 && high === 100, moved: low > 0"
+        "zoomed: high - low < 99, whole: low === 0 && high === 100"
         "})[condition]; }",
         arg=condition,
     )
@@ -119,12 +119,15 @@ def test_buttons_keys_the_wheel_and_a_choice_show_a_part(opened: Page) -> None:
     page.get_by_role("button", name="All").click()
     expect_span(page, "whole")
     assert "from=" not in page.url
-    for key, condition in (("+", "zoomed"), ("0", "whole"), ("+", "zoomed"), ("l", "moved")):
+    for key, condition in (("+", "zoomed"), ("0", "whole"), ("+", "zoomed")):
         page.keyboard.press(key)
         expect_span(page, condition)
-    low, _ = span_of(page)
-    page.keyboard.press("h")
-    page.wait_for_function("low => Number(waterfall.dataset.low) < low", arg=low)
+    for key, sign in (("l", 1), ("h", -1)):
+        low, _ = span_of(page)
+        page.keyboard.press(key)
+        page.wait_for_function(
+            "([low, sign]) => (Number(waterfall.dataset.low) - low) * sign > 0", arg=[low, sign]
+        )
     page.keyboard.press("0")
     expect_span(page, "whole")
     box = page.locator("#r-c4 .plot").bounding_box()
@@ -148,6 +151,54 @@ def test_buttons_keys_the_wheel_and_a_choice_show_a_part(opened: Page) -> None:
     assert low == pytest.approx(50, abs=2)
     assert high == pytest.approx(90, abs=2)
     assert "/timings" in page.url, "a choice is no click"
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.75 * box["width"], box["y"] + 5, steps=4)
+    page.mouse.up()
+    page.wait_for_function("low => Number(waterfall.dataset.low) < low - 5", arg=low)
+    expect_span(page, "zoomed")
+    assert span_of(page) == pytest.approx((low - 10, high - 10), abs=1), "what is zoomed moves"
+    assert "/timings" in page.url, "neither is this"
+
+
+def test_fingers_move_and_stretch_what_is_shown(
+    server: Server, session: Path, browser: Browser
+) -> None:
+    context = browser.new_context(has_touch=True, viewport={"width": 390, "height": 320})
+    page = context.new_page()
+    page.goto(address(server, session))
+    page.locator("#r-c4 .plot").scroll_into_view_if_needed()
+    box = page.locator("#r-c4 .plot").bounding_box()
+    assert box is not None
+    cdp, y = context.new_cdp_session(page), box["y"] + 8
+
+    def touch(kind: str, *fingers: tuple[float, float]) -> None:
+        points = [{"x": box["x"] + x * box["width"], "y": at} for x, at in fingers]
+        cdp.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points})
+
+    touch("Start", (0.4, y))
+    touch("Start", (0.4, y), (0.6, y))
+    for spread in (0.05, 0.1, 0.2):
+        touch("Move", (0.4 - spread, y), (0.6 + spread, y))
+    touch("End")
+    expect_span(page, "zoomed")
+    assert span_of(page) == pytest.approx((33.3, 66.7), abs=1.5), "around the fingers' middle"
+    touch("Start", (0.8, y))
+    for x in (0.7, 0.6, 0.5):
+        touch("Move", (x, y))
+    touch("End")
+    page.wait_for_function("() => Number(waterfall.dataset.low) > 40")
+    expect_span(page, "zoomed")
+    assert span_of(page) == pytest.approx((43.3, 76.7), abs=1.5), "as far as the finger"
+    span, top = span_of(page), page.evaluate("() => scrollY")
+    touch("Start", (0.5, y))
+    for step in range(1, 8):
+        touch("Move", (0.5, y - 12 * step))
+    touch("End")
+    page.wait_for_function("top => scrollY > top + 20", arg=top)
+    assert span_of(page) == span, "up and down is for the page"
+    page.locator("#r-c4 .plot").tap()
+    page.wait_for_url(re.compile("#c4$"))
+    context.close()
 
 
 def test_rows_out_of_the_part_that_is_shown_are_left_out(
