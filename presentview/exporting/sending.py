@@ -32,10 +32,15 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 def checked_endpoint(url: str) -> str:
     """The address to send to: `url`, with `/v1/traces` if it has no path. Raises `ConfigError` for
-    anything but http and https.
+    anything but http and https, and for a name or password in it, which would be printed.
     """
     try:
         parts = urlsplit(url)
+        if "@" in parts.netloc:
+            raise ConfigError(
+                "--otlp-endpoint takes an address without a name and password: send them as a "
+                f"header, by {HEADERS_VARIABLE}"
+            )
         valid = parts.scheme in ("http", "https") and bool(parts.hostname)
         valid = valid and (parts.port is None or parts.port > 0)
     except ValueError:

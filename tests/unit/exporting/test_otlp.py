@@ -258,6 +258,12 @@ def test_only_web_addresses_are_sent_to(url: str) -> None:
         checked_endpoint(url)
 
 
+def test_a_password_in_the_address_is_refused_and_not_printed() -> None:
+    with pytest.raises(ConfigError, match=HEADERS_VARIABLE) as raised:
+        checked_endpoint("https://me:secret@host/v1/traces")
+    assert "secret" not in str(raised.value)
+
+
 @pytest.mark.parametrize(
     ("url", "sent_to"),
     [
