@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from presentview.errors import PresentviewError
-from presentview.limits import KIN_SHOWN
+from presentview.limits import KIN_SHOWN, NAME_CHARS, RUN_ID_BYTES
 from presentview.runlog import Meta, meta_of
 from presentview.sessionfiles import source_of
 from presentview.sessions import SessionRef
@@ -25,7 +25,16 @@ from presentview.units import path_text
 __all__ = ["Kin", "KinRow", "kin_of"]
 
 _MOST_KNOWN: Final = 16_384
-_metas: dict[Path, Meta] = {}
+
+
+class _Run(NamedTuple):
+    """What of a run's log counts here: the run that it continues, and its task."""
+
+    resumed_from: str = ""
+    task: str = ""
+
+
+_runs: dict[Path, _Run] = {}
 
 
 class Kin(NamedTuple):
@@ -76,22 +85,24 @@ def _name(ref: SessionRef) -> str:
 
 
 def _kin(ref: SessionRef, about: str = "") -> Kin:
-    return Kin(ref.id, path_text(_name(ref)), first_line(about) if about else "")
+    return Kin(ref.id, path_text(_name(ref)), about)
 
 
-def _meta(path: Path) -> Meta:
+def _run_at(path: Path) -> _Run:
     """What a run log says of its run; it is written first and never again."""
-    meta = _metas.get(path)
-    if meta is None:
+    run = _runs.get(path)
+    if run is None:
         try:
             meta = meta_of(path) if source_of(path) is RUN_LOG else Meta()
         except (OSError, PresentviewError):
-            return Meta()
+            meta = Meta()
+        # What is longer than any id is none; its beginning is enough to say so.
+        run = _Run(meta.resumed_from[: RUN_ID_BYTES + 1], first_line(meta.task))
         if meta != Meta():
-            if len(_metas) >= _MOST_KNOWN:
-                _metas.clear()
-            _metas[path] = meta
-    return meta
+            if len(_runs) >= _MOST_KNOWN:
+                _runs.clear()
+            _runs[path] = run
+    return run
 
 
 def _chain(ref: SessionRef, runs: Mapping[str, SessionRef]) -> Iterator[KinRow]:
@@ -99,21 +110,21 @@ def _chain(ref: SessionRef, runs: Mapping[str, SessionRef]) -> Iterator[KinRow]:
     found: list[Kin] = []
     seen = {_name(ref)}
     end = ""
-    before = _meta(ref.path).resumed_from
+    before = _run_at(ref.path).resumed_from
     while before:
         other = runs.get(before)
         if before in seen:
-            end = f"{before}, which stands in this row already"
+            end = f"{first_line(before)[:NAME_CHARS]}, which stands in this row already"
         elif other is None:
-            end = f"{before}, whose log is not here"
+            end = f"{first_line(before)[:NAME_CHARS]}, whose log is not here"
         elif len(found) == KIN_SHOWN:
             end = "earlier ones"
         if end or other is None:
             break
-        meta = _meta(other.path)
-        found.append(_kin(other, meta.task))
+        run = _run_at(other.path)
+        found.append(_kin(other, run.task))
         seen.add(before)
-        before = meta.resumed_from
+        before = run.resumed_from
     if found or end:
         yield KinRow("Continues", tuple(found), end)
 
@@ -122,9 +133,9 @@ def _resumed(ref: SessionRef, runs: Mapping[str, SessionRef]) -> Iterator[KinRow
     """The runs that say that they continue this one."""
     mine = _name(ref)
     later = [
-        _kin(other, meta.task)
+        _kin(other, run.task)
         for name, other in sorted(runs.items())
-        if name != mine and (meta := _meta(other.path)).resumed_from == mine
+        if name != mine and (run := _run_at(other.path)).resumed_from == mine
     ]
     yield from _row("Resumed as", later)
 

@@ -54,8 +54,10 @@ def test_a_run_leads_to_those_it_continues_and_to_those_that_continue_it(tmp_pat
         ("javascript:alert(1)", ["Continues javascript:alert(1), whose log is not here"]),
         ("<b>", ["Continues &lt;b&gt;, whose log is not here"]),
         ("self", ["Continues self, which stands in this row already"]),
+        ("x" * 10_000, [f"Continues {'x' * 80}, whose log is not here"]),
         ("", []),
     ],
+    ids=["gone", "path", "script", "markup", "self", "long", "none"],
 )
 def test_what_is_not_known_is_no_link(tmp_path: Path, resumed_from: str, rows: list[str]) -> None:
     (tmp_path / "runs").mkdir()
