@@ -13,6 +13,7 @@ import logging
 import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -87,6 +88,7 @@ class Hub:
         self._rewatch = anyio.Event()
         self._watched: dict[Path, int] = {}
         self._next_scan = 0.0
+        self._has_new = False
 
     # pages
 
@@ -244,7 +246,8 @@ class Hub:
                     found[folder] = folder.stat().st_ino
         return found
 
-    async def _touched(self, sessions: Iterable[str]) -> None:
+    async def _touched(self, sessions: AbstractSet[str]) -> None:
+        self._has_new = self._has_new or not sessions <= self.listing.refs.keys()
         for session in self._feeds.keys() & sessions:
             await _guarded(self._look(session))
         await _guarded(self._search())
@@ -260,7 +263,8 @@ class Hub:
             await _in_thread(self.apart.rest)
 
     async def _search(self) -> None:
-        """Look for new sessions if somebody shows the list, or a session that is not there yet.
+        """Look for new sessions if somebody shows the list, or a session that is not there yet,
+        or if there is a new one, which may have to do with one that is shown.
 
         A large tree is searched a small share of the time, but again after seconds even where
         one search takes that long.
@@ -268,8 +272,10 @@ class Hub:
         wanted = self._wanted()
         awaited = wanted - self._feeds.keys() - {LIST}
         began = time.monotonic()
-        if began < self._next_scan or not (awaited or LIST in wanted):
+        is_due = awaited or LIST in wanted or (self._has_new and wanted)
+        if began < self._next_scan or not is_due:
             return
+        self._has_new = False
         if LIST in wanted:
             await self._look(LIST)
         else:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from presentview import lock
+from presentview import lock, runlog
 from presentview.records import Record, encode
 from tests.browser.conftest import (
     Server,
@@ -86,3 +86,19 @@ def test_a_page_of_two_files_that_grow_in_turn_is_the_one_that_is_opened(
     expect(cards).to_contain_text("Only in s.jsonl")
     expect(cards).to_contain_text("Run completed")
     assert_same(shown(page), shown_anew(context, page))
+
+
+def test_a_page_leads_to_a_run_that_goes_on_with_its_own_as_soon_as_it_begins(
+    server: Server, folder: Path, page: Page
+) -> None:
+    with runlog.create(folder, "first", runlog.Meta(task="one")) as log:
+        log.message(runlog.Message("user", "one"))
+    open_session(page, server, log.path)
+    expect(page.locator(".kin")).to_have_count(0)
+    with runlog.resume(folder, "first") as going_on:
+        going_on.message(runlog.Message("user", "two"))
+    link = page.locator(".kin a")
+    expect(link).to_have_text(going_on.id)
+    link.click()
+    expect(page.locator(".kin a")).to_have_text("first")
+    expect(page.locator("#cards")).to_contain_text("two")
