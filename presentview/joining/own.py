@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from presentview.errors import SidecarError
+from presentview.follow import parsed
 from presentview.joining.outline import RecordKeys, Said, said_of, said_of_record
 from presentview.openfile import OpenFile
-from presentview.records import Kind, Record, decode, encode
+from presentview.records import Kind, Record, encode
 from presentview.scratch import ScratchFile
 from presentview.sidecar import Problem
 from presentview.sources.base import Origin, Placed, Reader, Source
@@ -191,16 +192,15 @@ class NarratedLog:
     def told(self, start: int, end: int) -> list[Placed]:
         """Some of the records."""
         scratch, ends, origins = self._scratch, self._ends, self._origins
+        told: list[Placed] = []
         if scratch is None:
-            return []
-        return [
-            Placed(
-                decode(scratch.read(ends[at], ends[at + 1] - ends[at])),
-                Origin(OWN, *origins[3 * at : 3 * at + 3]),
-                self.said[at].lasting,
-            )
-            for at in range(start, min(end, len(self.said)))
-        ]
+            return told
+        for at in range(start, min(end, len(self.said))):
+            record = parsed(scratch.read(ends[at], ends[at + 1] - ends[at]))
+            if record is not None:
+                origin = Origin(OWN, *origins[3 * at : 3 * at + 3])
+                told.append(Placed(record, origin, self.said[at].lasting))
+        return told
 
     def close(self) -> None:
         """Let the file without a name go."""
