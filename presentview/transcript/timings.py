@@ -119,6 +119,10 @@ class Timings:
         return _grouped(self.spans, lambda span: span.lane)
 
     @cached_property
+    def _by_turn(self) -> dict[int, list[Span]]:
+        return _grouped(self.spans, lambda span: span.card.turn)
+
+    @cached_property
     def lanes(self) -> dict[str, Window | None]:
         """When each agent worked that made calls: the main one as long as the session lasted, a
         sub-agent as long as its call ran, one without a record of its own from its first call's
@@ -143,9 +147,13 @@ class Timings:
     def turns(self) -> dict[int, Figures]:
         """The figures of each turn with calls: of those that were dispatched in it."""
         with gc_paused():
-            grouped = _grouped(self.spans, lambda span: span.card.turn)
             windows = self.turn_windows
-            return {n: figures_of(spans, windows.get(n)) for n, spans in grouped.items()}
+            return {n: figures_of(spans, windows.get(n)) for n, spans in self._by_turn.items()}
+
+    def turn(self, number: int) -> Figures | None:
+        """The figures of one turn, as in `turns`; a page shows few of the many there may be."""
+        spans = self._by_turn.get(number)
+        return figures_of(spans, self.turn_windows.get(number)) if spans else None
 
     @cached_property
     def agents(self) -> dict[str, Figures]:

@@ -91,7 +91,7 @@ class _Drawer:
             subject = ", ".join(word for word in words if word)
         time = units.bounded(length, "≥", inferred=inferred)
         detail = [time or "time not known", *words]
-        figures = self._timings.turns.get(turn.number) if turn else None
+        figures = self._timings.turn(turn.number) if turn else None
         if figures is not None and figures.outside is not None:
             detail.append(f"{units.duration(figures.outside)} outside tools")
         return TimeRow(

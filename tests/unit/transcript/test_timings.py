@@ -652,6 +652,7 @@ def test_the_vital_signs_agree(records: list[Record]) -> None:
     assert tally.slowest is (timings.longest.card if timings.longest else None)
     assert (kept_up.slowest and kept_up.slowest.id) == (tally.slowest and tally.slowest.id)
     for one in transcript.turns:
+        assert timings.turn(one.number) == timings.turns.get(one.number)
         tops = [s for s in timings.tops_of(one.number) if not s.card.parent and s.duration]
         longest = max(tops, key=lambda s: (s.duration or 0, -s.card.number), default=None)
         assert transcript.longest_in(one) is (longest.card if longest else None)
