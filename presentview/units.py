@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime
 
-__all__ = ["duration", "instant", "iso", "path_text", "plural", "size"]
+__all__ = ["bounded", "duration", "instant", "iso", "path_text", "percent", "plural", "size"]
 
 _SECOND = 1000
 _MINUTE = 60 * _SECOND
@@ -31,6 +31,11 @@ def duration(ms: int | None) -> str:
     if ms < _HOUR:
         return f"{ms // _MINUTE} m {ms % _MINUTE // _SECOND:02} s"
     return f"{ms // _HOUR:,} h {ms % _HOUR // _MINUTE:02} m"
+
+
+def percent(part: float | None) -> str:
+    """A part of 1 as `12 %` or `< 1 %`; empty for None."""
+    return "" if part is None else "< 1 %" if 0 < part < 0.01 else f"{100 * part:.0f} %"
 
 
 def size(count: int) -> str:

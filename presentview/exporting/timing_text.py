@@ -44,6 +44,7 @@ _AGENT_COLUMNS: Final = (
     Column("errors", is_number=True),
     Column("wall", is_number=True),
     Column("in tools", is_number=True),
+    Column("tokens", is_number=True),
     Column("model"),
 )
 
@@ -83,6 +84,7 @@ def _agents(runs: Sequence[AgentRun], *, draws_all: bool) -> Iterator[str]:
             f"{run.faults:,}" if run.faults else "",
             units.bounded(run.figures.wall, "≥", inferred=run.figures.inferred),
             units.duration(run.figures.busy) if run.figures.busy else "",
+            f"{run.tokens:,}" if run.tokens is not None else "",
             safe_line(" · ".join(part for part in (run.model, run.effort) if part)),
         )
         for run in shown
@@ -102,6 +104,8 @@ def figures_line(one: Figures) -> str:
         f"own {units.bounded(one.own, '≤', inferred=one.own_inferred)}" if one.own else "",
         f"parallelism {'≤ ' if inferred else ''}{one.parallelism:.2f}" if one.parallelism else "",
         f"outside tools {units.duration(one.outside)}" if one.outside is not None else "",
+        f"waited {units.duration(one.waited)}" if one.waited else "",
+        f"approvals {units.duration(one.approval)}" if one.approval else "",
         f"{one.unknown:,} of unknown length" if one.unknown else "",
     ]
     return " · ".join(part for part in parts if part)
@@ -119,7 +123,7 @@ def tool_rows(tools: Mapping[str, Figures]) -> Iterator[Sequence[str]]:
             units.duration(one.p50),
             units.duration(one.p95),
             units.duration(one.longest),
-            "" if one.share is None or one.inferred else f"{100 * one.share:.0f} %",
+            "" if one.inferred else units.percent(one.share),
         )
 
 

@@ -96,10 +96,6 @@ class PathLine(NamedTuple):
     width: float
 
 
-def _percent(part: float | None) -> str:
-    return "" if part is None else "< 1 %" if 0 < part < 0.01 else f"{100 * part:.0f} %"
-
-
 def _parallelism(one: Figures) -> str:
     if one.parallelism is None:
         return ""
@@ -110,7 +106,7 @@ def _in_tools(one: Figures) -> str:
     if not one.busy:
         return ""
     # Of two bounds no share can be told.
-    share = "" if one.inferred else f" · {_percent(one.share)}"
+    share = "" if one.inferred else f" · {units.percent(one.share)}"
     return units.bounded(one.busy, "≥", inferred=one.inferred) + share
 
 
@@ -189,7 +185,7 @@ def tool_lines(timings: Timings, sort: str) -> list[ToolLine]:
             units.duration(one.p50),
             units.duration(one.p95),
             units.duration(one.longest),
-            "" if one.inferred else _percent(one.share),
+            "" if one.inferred else units.percent(one.share),
             round(100 * one.own / most, 2) if most else 0,
         )
         for name, one in ordered[:_TOOLS]
@@ -252,7 +248,7 @@ def path_lines(steps: Iterable[Step]) -> list[PathLine]:
             "outside tools" if name is None else name[:NAME_CHARS] or "unnamed",
             "wait" if name is None else "agent" if tool_face(name) == "agent" else "call",
             units.duration(ms),
-            _percent(ms / whole),
+            units.percent(ms / whole),
             round(100 * ms / whole, 2),
         )
         for name, ms in ordered[:_PATH]

@@ -56,10 +56,10 @@ def test_a_person_reads_figures_tools_agents_and_a_waterfall(
     assert lines[0] == "audit it"
     assert lines[1] == (
         "1 turn · 4 calls · 1 error · wall 10.0 s · own 9.0 s · parallelism 1.12 · "
-        "outside tools 2.0 s · 1 of unknown length"
+        "outside tools 2.0 s · waited 1.0 s · 1 of unknown length"
     )
     assert "task           1          5.0 s  8.0 s  8.0 s  8.0 s  8.0 s   80 %" in lines
-    assert "Audit           2       1   8.0 s     3.0 s  heron · high" in lines
+    assert "Audit           2       1   8.0 s     3.0 s          heron · high" in lines
     drawn = {line.split()[1]: line for line in lines[lines.index("turn 1") + 1 :]}
     waited, ran = (drawn["ls"].count(character) for character in "·█")
     assert ran > 5
