@@ -87,6 +87,11 @@ OTLP_BATCH: Final = 500  # spans in one request (otlp)
 OTLP_TEXT_CHARS: Final = 32 * KIB  # of an argument or output in a span (otlp)
 OTLP_ANSWER_BYTES: Final = 1 * KIB  # of what a collector answers (sending)
 
+# what became of files (changes)
+DERIVED_DIFF_WORK: Final = 4_000_000  # lines by lines of texts that are compared (derived)
+FLOATING_PIECES: Final = 20  # of a file, whose place is not known (filestate)
+SWAP_MATCHES: Final = 10_000  # of one text in a file that a call replaces everywhere (filestate)
+
 # the web app
 DEFAULT_PORT: Final = 8377
 FEEDS: Final = 32  # sessions whose transcripts are kept in memory

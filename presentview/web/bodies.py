@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -14,6 +12,7 @@ from markupsafe import Markup
 from presentview.limits import FILES_SHOWN, PREVIEW_BYTES, STATEMENTS_SHOWN, SUBJECT_CHARS
 from presentview.records import Attachment, Compaction
 from presentview.transcript.cards import Card, ToolCard
+from presentview.transcript.changes.derived import derive_edits, derived_text
 from presentview.transcript.collab import ExpertCollab, Statement, read_collab
 from presentview.transcript.export import ReadPart, call_texts, part_text
 from presentview.transcript.todos import Todo, read_todos
@@ -30,6 +29,7 @@ PROSE: Final = frozenset({"agent", "web_search", "fetch"})
 
 _PLAIN: Final = frozenset({"paused", "resumed", "retry", "usage"})
 _ELSEWHERE: Final = "on another machine; never fetched"
+_EDITORS: Final = frozenset({"edit", "write", "shell"})
 _IMAGE_NAMES: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 
 
@@ -57,7 +57,8 @@ class NamedFile(msgspec.Struct, frozen=True):
 class Body(msgspec.Struct, frozen=True):
     """What an opened card shows; `template` draws what applies to it.
 
-    `cut` characters of `text` are left out, `hidden` ones of everything else together.
+    `cut` characters of `text` are left out, `hidden` ones of everything else together. The
+    `diff` is `derived` if the call's arguments tell it, and no recorded one.
     """
 
     template: str
@@ -76,6 +77,7 @@ class Body(msgspec.Struct, frozen=True):
     collab: ExpertCollab | None = None
     compaction: Compaction | None = None
     note: str = ""
+    derived: bool = False
 
 
 def has_body(card: Card) -> bool:
@@ -163,7 +165,8 @@ def _call_body(card: ToolCard, read: ReadPart, look: LookAt | None) -> Body:
     texts = call_texts(card, read)
     face = card.tool_face
     arguments = _object(texts.args)
-    diff = texts.diff or _derived_diff(card, arguments)
+    derived = "" if texts.diff else _derived_diff(face, texts.args)
+    diff = texts.diff or derived
     todos = read_todos(arguments) if face == "todo" else ()
     command = _command(arguments) if face == "shell" else ""
     prompt = _string(arguments, "prompt") if face == "agent" else ""
@@ -190,6 +193,7 @@ def _call_body(card: ToolCard, read: ReadPart, look: LookAt | None) -> Body:
         files=tuple(_named_file(file, look) for file in texts.attachments[:FILES_SHOWN]),
         more_files=max(0, len(texts.attachments) - FILES_SHOWN),
         note=card.note,
+        derived=bool(derived),
     )
 
 
@@ -251,25 +255,6 @@ def _output(text: str, *, prose: bool) -> Output | None:
     return Output(text[:PREVIEW_BYTES], _over(text), prose) if text else None
 
 
-def _derived_diff(card: ToolCard, arguments: dict[str, Any]) -> str:
+def _derived_diff(face: str, args: str) -> str:
     """The edit as the arguments tell it, where the agent recorded no diff."""
-    if card.tool_face != "edit":
-        return ""
-    edits = arguments.get("edits")
-    pairs = [arguments, *(edits if isinstance(edits, list) else ())]
-    texts = [
-        (old, new)
-        for pair in pairs
-        if isinstance(pair, dict)
-        and isinstance(old := pair.get("old_string", pair.get("old_str")), str)
-        and isinstance(new := pair.get("new_string", pair.get("new_str")), str)
-        and len(old) + len(new) < PREVIEW_BYTES
-    ]
-    hunks: list[str] = []
-    for old, new in texts:
-        hunks += _hunks(old.splitlines(), new.splitlines())
-    return "\n".join(hunks)
-
-
-def _hunks(old: Sequence[str], new: Sequence[str]) -> list[str]:
-    return list(difflib.unified_diff(old, new, lineterm="", n=3))[2:]
+    return derived_text(derive_edits(face, args)) if face in _EDITORS else ""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
+
+from presentview.transcript.changes.patch import LineKind
 
 __all__ = [
     "Diff",
@@ -13,14 +15,11 @@ __all__ = [
     "FileChange",
     "Hunk",
     "IndexPair",
-    "LineKind",
     "Segment",
     "SplitRow",
     "split_indexes",
     "split_rows",
 ]
-
-LineKind = Literal["context", "add", "del", "note"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from presentview.limits import HIGHLIGHT_BYTES
+from presentview.transcript.changes.patch import LineKind
 from presentview.web.render.code import highlight_lines
 from presentview.web.render.controls import reveal
 from presentview.web.render.diff_model import (
@@ -15,7 +16,6 @@ from presentview.web.render.diff_model import (
     DiffLine,
     FileChange,
     Hunk,
-    LineKind,
     split_indexes,
 )
 from presentview.web.render.markup import joined

@@ -15,7 +15,8 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from presentview.limits import WORD_MARK_LINE_CHARS, WORD_MARK_PAIRS, WORD_MARK_TOKENS
-from presentview.web.render.diff_model import DiffLine, LineKind, Segment
+from presentview.transcript.changes.patch import LineKind
+from presentview.web.render.diff_model import DiffLine, Segment
 
 __all__ = ["WordMarker"]
 

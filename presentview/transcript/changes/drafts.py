@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from presentview.web.render.diff_headers import DEV_NULL, HunkRange, PathPair, without_prefixes
-from presentview.web.render.diff_model import DiffLine, FileChange, Hunk, LineKind, Segment
-from presentview.web.render.word_marks import WordMarker
+from presentview.transcript.changes.headers import (
+    DEV_NULL,
+    HunkRange,
+    PathPair,
+    without_prefixes,
+)
+from presentview.transcript.changes.patch import FilePatch, LineKind, PatchHunk, PatchLine
 
 __all__ = ["NO_PATHS", "OpenFile", "OpenHunk"]
 
@@ -19,7 +23,7 @@ class OpenHunk:
 
     header: str
     range: HunkRange | None
-    lines: list[DiffLine] = field(default_factory=list)
+    lines: list[PatchLine] = field(default_factory=list)
     old_seen: int = 0
     new_seen: int = 0
 
@@ -43,7 +47,7 @@ class OpenHunk:
         """Whether the hunk has just the lines that the header claims."""
         return self.range is not None and self.old_left == 0 == self.new_left
 
-    def next_line(self, kind: LineKind, text: str) -> DiffLine:
+    def next_line(self, kind: LineKind, text: str) -> PatchLine:
         """Return the line with its numbers, and count it."""
         old = new = None
         if kind in {"context", "del"}:
@@ -52,13 +56,11 @@ class OpenHunk:
         if kind in {"context", "add"}:
             new = self.range.new_start + self.new_seen if self.range else None
             self.new_seen += 1
-        return DiffLine(kind, old, new, (Segment(text, marked=False),))
+        return PatchLine(kind, old, new, text)
 
-    def closed(self, marker: WordMarker) -> Hunk:
-        """Return the hunk as read, its words marked."""
-        start = self.range or HunkRange(0, 0, 0, 0)
-        lines = marker.mark(_without_line_ends(self.lines))
-        return Hunk(self.header, start.old_start, start.new_start, lines)
+    def closed(self) -> PatchHunk:
+        """Return the hunk as read."""
+        return PatchHunk(self.header, self.range, tuple(self.lines))
 
 
 @dataclass(slots=True)
@@ -71,37 +73,44 @@ class OpenFile:
     added: int = 0
     removed: int = 0
     is_named: bool = False  # by a `---` and `+++` pair
+    verb: str = ""
+    is_new: bool = False
+    is_deleted: bool = False
+    is_binary: bool = False
+    old_mode: str = ""
+    new_mode: str = ""
 
     @property
     def is_blank(self) -> bool:
         """Whether nothing is known yet but text that stood before."""
         return not self.hunks and not self.is_named and self.paths == NO_PATHS
 
-    def closed(self, default_path: str, marker: WordMarker) -> FileChange:
+    def closed(self, default_path: str) -> FilePatch:
         """Return the file as read."""
         old, new = without_prefixes(self.paths)
-        if old == DEV_NULL and "new file" not in self.notes:
-            self.notes.insert(0, "new file")
-        if new == DEV_NULL and "deleted file" not in self.notes:
-            self.notes.insert(0, "deleted file")
+        self._note_missing(old, new)
         known = [path for path in (new, old) if path not in {"", DEV_NULL}]
         path = known[0] if known else default_path
-        return FileChange(
+        return FilePatch(
             path=path,
             old_path=old if len(known) == 2 and old != new else "",
-            hunks=tuple(hunk.closed(marker) for hunk in self.hunks),
+            hunks=tuple(hunk.closed() for hunk in self.hunks),
             added=self.added,
             removed=self.removed,
-            note="\n".join(self.notes),
+            notes=tuple(self.notes),
+            verb=self.verb,
+            is_new=self.is_new,
+            is_deleted=self.is_deleted,
+            is_binary=self.is_binary,
+            old_mode=self.old_mode,
+            new_mode=self.new_mode,
         )
 
-
-def _without_line_ends(lines: list[DiffLine]) -> list[DiffLine]:
-    """Drop the carriage returns of a file with CRLF line ends; keep those that only some have."""
-    texts = [line.text for line in lines if line.kind != "note"]
-    if not all(text.endswith("\r") or not text for text in texts):
-        return lines
-    return [
-        replace(line, segments=(Segment(line.text.removesuffix("\r"), marked=False),))
-        for line in lines
-    ]
+    def _note_missing(self, old: str, new: str) -> None:
+        """Say where one of the two files is not there by its name alone."""
+        if old == DEV_NULL and not self.is_new:
+            self.is_new = True
+            self.notes.insert(0, "new file")
+        if new == DEV_NULL and not self.is_deleted:
+            self.is_deleted = True
+            self.notes.insert(0, "deleted file")
