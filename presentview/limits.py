@@ -91,6 +91,8 @@ OTLP_ANSWER_BYTES: Final = 1 * KIB  # of what a collector answers (sending)
 DERIVED_DIFF_WORK: Final = 4_000_000  # lines by lines of texts that are compared (derived)
 FLOATING_PIECES: Final = 20  # of a file, whose place is not known (filestate)
 SWAP_MATCHES: Final = 10_000  # of one text in a file that a call replaces everywhere (filestate)
+STANDING_PLACES: Final = 1_000  # of one hunk in a file, from which on more are as good (standing)
+WORKTREE_FILE_BYTES: Final = 16 * MIB  # larger files are not checked (worktree)
 
 # the web app
 DEFAULT_PORT: Final = 8377

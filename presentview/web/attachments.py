@@ -20,6 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from presentview.below import can_open_below, open_below
 from presentview.errors import AccessDenied
 from presentview.limits import ATTACHMENT_BYTES, DOWNLOAD_CHUNK, MIB
 
@@ -191,22 +192,12 @@ def _why(error: OSError) -> str:
 
 def _open_below(root: Path, parts: tuple[str, ...]) -> int:
     """Open a file below `root` without following any link on the way."""
-    if os.open not in os.supports_dir_fd:
+    if not can_open_below():
         raise AccessDenied("this system has no safe way to open attachments", status=404)
-    folder = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-    plain = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        fd = os.open(root, folder)
-        for index, part in enumerate(parts):
-            flags = plain if index == len(parts) - 1 else folder
-            try:
-                inner = os.open(part, flags, dir_fd=fd)
-            finally:
-                os.close(fd)
-            fd = inner
+        return open_below(root, parts)
     except OSError as error:
         raise AccessDenied(_why(error), status=404) from error
-    return fd
 
 
 def image_type_of(data: bytes) -> str:

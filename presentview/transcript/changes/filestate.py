@@ -55,6 +55,11 @@ class FileState(NamedTuple):
         return self.exists and self.sheet.is_full
 
     @property
+    def size(self) -> int:
+        """How many bytes a file that `is_full` has, at least: exactly, if it is all ASCII."""
+        return sum(sum(map(len, piece.lines or ())) for piece in self.sheet.pieces)
+
+    @property
     def content(self) -> bytes:
         """The bytes of a file that `is_full`."""
         return "".join(self.sheet.lines()).encode("utf-8", "surrogatepass")
