@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from presentview._version import __version__
-from presentview.commands import check, demo, resume_messages, runs, serve, show, timings
+from presentview.commands import changes, check, demo, resume_messages, runs, serve, show, timings
 from presentview.errors import PresentviewError
 
 __all__ = ["main"]
@@ -45,6 +45,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"presentview {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in (serve, show, timings, check, runs, resume_messages, demo):
+    for command in (serve, show, timings, changes, check, runs, resume_messages, demo):
         command.add(commands)
     return parser

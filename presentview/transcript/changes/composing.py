@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from presentview.limits import DERIVED_DIFF_WORK
 from presentview.transcript.changes.edits import Lines, Row
@@ -31,14 +31,15 @@ _ESCAPES: Final = {
 class Region(NamedTuple):
     """Changed lines that stand together, with known ones around them. `at` lines of the base come
     before it. `by` are the steps that made it. `problem` says why it is not certain; empty if it
-    is, and `ends` that the file ends with it for sure.
+    is. It is followed by the "end" of the file, by the "rest" of which nothing is known, or by
+    "lines".
     """
 
     at: int
     rows: tuple[Row, ...]
     by: frozenset[int]
-    ends: bool = False
     problem: str = ""
+    followed_by: Literal["end", "rest", "lines"] = "lines"
 
     @property
     def leading(self) -> int:
@@ -64,6 +65,7 @@ class _Token(NamedTuple):
     by: frozenset[int] = frozenset()
     gap: int = 0
     problem: str = ""
+    is_rest: bool = False
 
 
 def regions(sheet: Sheet, context: int = CONTEXT) -> Iterator[Region]:
@@ -76,7 +78,10 @@ def regions(sheet: Sheet, context: int = CONTEXT) -> Iterator[Region]:
     for token in _merged(_tokens(sheet)):
         if token.rows is None:
             if has_change:
-                yield Region(start, _trimmed(held, tail, context), by, problem=problem)
+                follows: Literal["rest", "lines"] = (
+                    "rest" if token.is_rest and not tail else "lines"
+                )
+                yield Region(start, _trimmed(held, tail, context), by, problem, follows)
             held, has_change, by, problem, tail = [], False, frozenset(), "", 0
             at += max(0, token.gap)
             start = at
@@ -91,7 +96,7 @@ def regions(sheet: Sheet, context: int = CONTEXT) -> Iterator[Region]:
             at += len(rows)
             if has_change and len(rows) > 2 * context:
                 held += rows[:context]
-                yield Region(start, tuple(held), by, problem=problem)
+                yield Region(start, tuple(held), by, problem)
                 held, has_change, by, problem = [], False, frozenset(), ""
             held += rows
             tail = len(rows)
@@ -99,8 +104,8 @@ def regions(sheet: Sheet, context: int = CONTEXT) -> Iterator[Region]:
                 held = held[max(0, len(held) - context) :]
                 start = at - len(held)
     if has_change:
-        ends = not sheet.pieces or sheet.pieces[-1].lines is not None
-        yield Region(start, _trimmed(held, tail, context), by, ends and tail <= context, problem)
+        end: Literal["end", "lines"] = "end" if tail <= context else "lines"
+        yield Region(start, _trimmed(held, tail, context), by, problem, end)
 
 
 def _trimmed(rows: list[Row], tail: int, context: int) -> tuple[Row, ...]:
@@ -131,7 +136,7 @@ def _tokens(sheet: Sheet) -> Iterator[_Token]:
         yield from _changed(group)
         group = []
         if piece.lines is None:
-            yield _Token(None, gap=piece.extent)
+            yield _Token(None, gap=piece.extent, is_rest=piece.extent < 0)
         elif piece.read:
             yield _Token(None, gap=len(piece.lines))
         else:

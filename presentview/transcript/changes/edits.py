@@ -55,6 +55,11 @@ class PlacedHunk(NamedTuple):
         """The lines as they stand in the new file: kept and added ones."""
         return tuple(row.line for row in self.rows if row.sign != "-")
 
+    @property
+    def is_enclosed(self) -> bool:
+        """Whether it has kept lines on both sides of what it changes."""
+        return bool(self.rows) and self.rows[0].sign == " " == self.rows[-1].sign
+
 
 class Swap(NamedTuple):
     """A text that another takes the place of: where it stands, or everywhere (`every`)."""
@@ -86,6 +91,20 @@ class FileEdit(NamedTuple):
     is_binary: bool = False
     opaque: str = ""
     remarks: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many lines it adds and removes, as far as that is told."""
+        if self.hunks or not self.content:
+            signs = [row.sign for hunk in self.hunks for row in hunk.rows]
+            removed = len(self.original or ()) if self.action == "delete" and not signs else 0
+            added, removed = signs.count("+"), signs.count("-") + removed
+        else:
+            added, removed = len(self.content), len(self.original or ())
+        for swap in self.swaps:
+            added += len(split_lines(swap.new))
+            removed += len(split_lines(swap.old))
+        return added, removed
 
     @property
     def source(self) -> str:

@@ -15,13 +15,15 @@ _LEAST_CHARS: Final = 4
 
 class Sides(NamedTuple):
     """What a hunk says stood there `before`, and `after` it. None: not known; `absent`: there was
-    no such file. A `fragment` may begin and end in the middle of a line.
+    no such file. A `fragment` may begin and end in the middle of a line; an `enclosed` hunk has
+    lines it kept on both sides of what it changed.
     """
 
     before: str | None
     after: str | None
     fragment: bool = False
     absent: bool = False
+    enclosed: bool = False
 
 
 class Standing(NamedTuple):
@@ -44,7 +46,10 @@ def sides_of(edit: FileEdit, earlier: str | None) -> tuple[Sides, ...]:
         original = earlier if edit.original is None else "".join(edit.original)
         return (Sides(original, None),)
     if edit.hunks and not (edit.action == "create" and edit.content is not None):
-        sides = tuple(Sides("".join(h.before), "".join(h.after)) for h in edit.hunks)
+        sides = tuple(
+            Sides("".join(hunk.before), "".join(hunk.after), enclosed=hunk.is_enclosed)
+            for hunk in edit.hunks
+        )
     elif edit.content is not None:
         created = edit.action == "create"
         before = "".join(edit.original) if edit.original is not None else earlier
@@ -71,17 +76,16 @@ def _of_swaps(swaps: tuple[Swap, ...]) -> Iterator[Sides]:
 def standing(sides: Sides, content: bytes) -> Standing:
     """How a hunk stands in a file with this content.
 
-    An occurrence of one side inside an occurrence of the other does not count: the lines around
-    a removed one stand in the old file too.
+    Where lines were only removed, those around them stand in the old file too: they do not count
+    inside lines as they stood before. If the removed ones repeat those around them, nothing tells
+    whether it was one more or is one less.
     """
     before = places_of(sides.before, content, fragment=sides.fragment)
     after = places_of(sides.after, content, fragment=sides.fragment)
-    longer_first = len(sides.before or "") > len(sides.after or "")
-    if sides.before and sides.after:
-        if longer_first:
-            after = _outside(after, len(_bytes(sides.after)), before, len(_bytes(sides.before)))
-        else:
-            before = _outside(before, len(_bytes(sides.before)), after, len(_bytes(sides.after)))
+    if before and sides.before and sides.after and sides.after in sides.before:
+        if sides.enclosed:
+            return Standing("unclear")
+        after = _outside(after, len(_bytes(sides.after)), before, len(_bytes(sides.before)))
     if len(after) == 1 and _tells(sides.after):
         return Standing("after", content.count(b"\n", 0, after[0]) + 1, after[0])
     if after:

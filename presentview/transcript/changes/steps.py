@@ -217,7 +217,8 @@ class Steps:
         if text:
             edits = _with_content(edits, derived)
         if not edits:
-            edits = (FileEdit(step.paths[0], opaque=_UNREADABLE),)
+            empty = bool(text) and not (step.added or step.removed) and _names_only(text)
+            edits = (FileEdit(step.paths[0], opaque="" if empty else _UNREADABLE),)
         subject = self._normal(step.subject)
         named = [
             edit._replace(path=self._normal(edit.path), old_path=self._normal(edit.old_path))
@@ -262,6 +263,12 @@ def _recorded(text: str, path: str) -> tuple[FileEdit, ...]:
     if is_patch_block(text):
         return read_patch_block(text)
     return edits_of(parse_patch(text, path=path))
+
+
+def _names_only(text: str) -> bool:
+    """Whether a diff names files and says nothing more: they stayed as they were."""
+    files = parse_patch(text).files
+    return bool(files) and not any(file.hunks or file.notes or not file.path for file in files)
 
 
 def _with_content(edits: tuple[FileEdit, ...], derived: Iterable[FileEdit]) -> tuple[FileEdit, ...]:

@@ -137,7 +137,7 @@ class Judge:
                 break
             at = by
         for number, verdict, by in reversed(chain):
-            if by and self._known[lineage, by].verdict in _ON_DISK:
+            if by and _hides(self._known[lineage, by].verdict, verdict):
                 step = traces[by].step.number
                 verdict = verdict._replace(verdict=Verdict.OVERWRITTEN, by=step)  # noqa: PLW2901
             self._known[lineage, number] = verdict
@@ -201,7 +201,8 @@ class Judge:
         if edit.new_mode and found.content is not None:
             wanted = edit.new_mode.endswith("755")
             return Verdict.ON_DISK if wanted == found.executable else Verdict.NOT_ON_DISK
-        return Verdict.CANNOT_TELL
+        changes_nothing = edit.action == "modify" and found.content is not None
+        return Verdict.ON_DISK if changes_nothing else Verdict.CANNOT_TELL
 
     # with what the other steps did
 
@@ -230,6 +231,15 @@ def exit_code(verdicts: Iterable[StepVerdict]) -> int:
     """1 if any is lost, else 2 if any is not certain, else 0."""
     found = {verdict.verdict for verdict in verdicts}
     return 1 if found & _LOST else 2 if found & _UNSURE else 0
+
+
+def _hides(later: Verdict, earlier: FileVerdict) -> bool:
+    """Whether a later edit, by its verdict, is why the lines of an earlier one do not stand. One
+    that cannot be told is, unless something stands as it was before the earlier one.
+    """
+    if later is Verdict.CANNOT_TELL:
+        return not any(hunk.what == "before" for hunk in earlier.hunks)
+    return later in _ON_DISK
 
 
 def _of_all(files: Sequence[FileVerdict]) -> StepVerdict:

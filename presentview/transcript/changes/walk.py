@@ -34,7 +34,7 @@ class Piece(NamedTuple):
     @property
     def is_same(self) -> bool:
         """Whether it is known and the same in the base."""
-        return self.lines is not None and self.base is self.lines
+        return self.lines is not None and self.base is self.lines and not self.by
 
 
 UNKNOWN = Piece(None, None, _TO_THE_END)
@@ -202,7 +202,8 @@ class Walk:
 def _is_something(piece: Piece) -> bool:
     if piece.lines is None:
         return piece.extent != 0
-    return bool(piece.lines or piece.base) or piece.base is None
+    # Lines that came and went leave nothing but who made them.
+    return bool(piece.lines or piece.base or piece.by) or piece.base is None
 
 
 def _cut(piece: Piece, size: int) -> tuple[Piece, Piece]:

@@ -46,6 +46,7 @@ class Act:
     exists: bool
     full: bool = False
     sides: list[tuple[str | None, str | None]] = field(default_factory=list)
+    enclosed: set[int] = field(default_factory=set)
     blocks: list[Mark] = field(default_factory=list)
     changed: list[Mark] = field(default_factory=list)
     then: list[Line] = field(default_factory=list)
@@ -131,6 +132,8 @@ class Oracle:
             at = start - (count > 0)
             new += old[done:at]
             rows = hunk_rows(body)
+            if rows[0][0] == " " and rows[-1][0] == " ":
+                act.enclosed.add(len(act.sides))
             act.sides.append((side(rows, "+"), side(rows, "-")))
             block, group, begun = list[Line](), list[Line](), False
             first = len(new)
@@ -174,35 +177,41 @@ class Oracle:
             same = other.full and content is not None and "".join(other.texts) == content
             if same and self._is_in(act, other, later):
                 return "on disk", 0
-        plain = self._plain(act, content, tree)
+        plain, kinds = self._plain(act, content, tree)
         if plain != "on disk":
             for other in later[1:]:
                 if self._is_hit(act, other, later, narrow=False):
                     found = self.verdict(other.number, tree)[0]
-                    return ("overwritten", other.number) if found in GOOD else (plain, 0)
+                    hidden = found == "can't tell" and "before" not in kinds
+                    if found in GOOD or hidden:
+                        return "overwritten", other.number
+                    return plain, 0
         return plain, 0
 
-    def _plain(self, act: Act, content: str | None, tree: Tree) -> str:
+    def _plain(self, act: Act, content: str | None, tree: Tree) -> tuple[str, list[str]]:
         if act.kind == "delete" and content is None:
-            return "on disk"
+            return "on disk", []
         if not act.sides:
             old = self.acts[act.number - 1][1]
             source = previous_path(old, act)
             if (source in tree) == (content is not None):
-                return "can't tell"
-            return "on disk" if content is not None else "not on disk"
+                return "can't tell", []
+            return ("on disk" if content is not None else "not on disk"), []
         if content is None:
-            return "not on disk" if act.kind != "modify" else "can't tell"
-        stand = [how(before, after, content) for before, after in act.sides]
+            return ("not on disk" if act.kind != "modify" else "can't tell"), []
+        stand = [
+            how(before, after, content, enclosed=number in act.enclosed)
+            for number, (before, after) in enumerate(act.sides)
+        ]
         kinds = [kind for kind, _ in stand]
         at = [place for _, place in stand]
         if all(kind == "after" for kind in kinds):
-            return "on disk" if at == sorted(at) else "changed since"
+            return ("on disk" if at == sorted(at) else "changed since"), kinds
         for kind, verdict in (("before", "not on disk"), ("neither", "changed since")):
             if all(one == kind for one in kinds):
-                return verdict
+                return verdict, kinds
         partly = "before" in kinds or ("after" in kinds and "neither" in kinds)
-        return "partly" if partly else "can't tell"
+        return ("partly" if partly else "can't tell"), kinds
 
     def _is_in(self, act: Act, until: Act, later: list[Act]) -> bool:
         reached = later[: later.index(until) + 1]
@@ -264,18 +273,16 @@ def tells(block: str | None) -> bool:
     return any(sum(not c.isspace() for c in line) >= 4 for line in (block or "").split("\n"))
 
 
-def how(before: str | None, after: str | None, content: str) -> tuple[str, int]:
+def how(before: str | None, after: str | None, content: str, *, enclosed: bool) -> tuple[str, int]:
     """How a hunk stands in a file, and where."""
     old = places(before, content) if before and before != ABSENT else []
     new = places(after, content) if after else []
     old_size, new_size = len(split_lines(before or "")), len(split_lines(after or ""))
-    if before and after and before != ABSENT:
+    if old and new and before != ABSENT and (after or "") in (before or ""):
+        if enclosed:
+            return "unclear", 0
         covers = [range(at, at + old_size) for at in old]
-        if len(before) > len(after):
-            new = [a for a in new if not any(a in r and a + new_size <= r.stop for r in covers)]
-        else:
-            covers = [range(at, at + new_size) for at in new]
-            old = [a for a in old if not any(a in r and a + old_size <= r.stop for r in covers)]
+        new = [a for a in new if not any(a in r and a + new_size <= r.stop for r in covers)]
     if len(new) == 1 and tells(after):
         return "after", new[0]
     if new:
