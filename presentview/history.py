@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from presentview.droppable import Droppable
+from presentview.keeping import Kept
 from presentview.records import Kind, Record
 from presentview.sidecar import Entry
 
@@ -27,12 +28,13 @@ class History:
     many turns are out of sight and go at the next cut. `turns_dropped` and `cards_dropped` came
     before the first entry. `only_grew` turns False with any change but an added entry: a file
     that held the entries before must be rewritten then. `droppable` estimates what a rewrite
-    would leave out.
+    would leave out. `dropped_edits` are the records of edits that went, until somebody keeps them.
     """
 
     def __init__(
         self, *, max_turns: int | None = None, turns_dropped: int = 0, cards_dropped: int = 0
     ) -> None:
+        self.dropped_edits: list[Kept] = []
         self.entries: list[Entry] = []
         self.turns_dropped = turns_dropped
         self.cards_dropped = cards_dropped
@@ -103,8 +105,11 @@ class History:
             return
         # A recording has loaded it; importing this module does not.
         from presentview.covering import cut_before
+        from presentview.droppededits import edits_among
 
-        cut = cut_before(self.entries, index, turns=self.turns_dropped, cards=self.cards_dropped)
+        before = {"turns": self.turns_dropped, "cards": self.cards_dropped}
+        cut = cut_before(self.entries, index, **before)
+        self.dropped_edits += edits_among(self.entries, cut.kept, **before)
         self._hold(cut.kept)
         self.turns_dropped, self.cards_dropped = cut.turns, cut.cards
         self.only_grew = False

@@ -43,7 +43,8 @@ class Recorder:
     With `extensions` records carry their time, turns their prompt and end, and the header what
     the session list needs; without them the file is byte for byte what the Go program would
     write. `drop_deltas` lets a rewrite leave out streamed pieces that a final record repeats.
-    `max_turns` keeps only the last so many turns.
+    `max_turns` keeps only the last so many turns. Of the turns that go, the edits are kept in
+    `X.changes.jsonl` beside the sidecar, unless `keep_changes` is False.
     """
 
     def __init__(
@@ -52,10 +53,11 @@ class Recorder:
         extensions: bool = True,
         drop_deltas: bool = True,
         max_turns: int | None = None,
+        keep_changes: bool = True,
     ) -> None:
         if max_turns is not None and max_turns < 1:
             raise ValueError("max_turns must be at least 1, or None to keep all")
-        self._settings = Settings(extensions, drop_deltas, max_turns)
+        self._settings = Settings(extensions, drop_deltas, max_turns, keep_changes=keep_changes)
         self._on_error: OnError | None = None
         self._telling = False
         self._lock = threading.RLock()
@@ -73,6 +75,7 @@ class Recorder:
         extensions: bool = True,
         drop_deltas: bool = True,
         max_turns: int | None = None,
+        keep_changes: bool = True,
         fsync: Fsync = "turn",
         on_error: OnError | None = None,
     ) -> Self:
@@ -91,7 +94,12 @@ class Recorder:
             raise ValueError(f"fsync is 'always', 'turn' or 'never', not {fsync!r}")
         if not os.fspath(session_path):
             return cls.null()
-        recorder = cls(extensions=extensions, drop_deltas=drop_deltas, max_turns=max_turns)
+        recorder = cls(
+            extensions=extensions,
+            drop_deltas=drop_deltas,
+            max_turns=max_turns,
+            keep_changes=keep_changes,
+        )
         recorder._settings = recorder._settings._replace(
             fsync=fsync, workspace=os.path.abspath(workspace) if workspace else ""
         )

@@ -21,6 +21,7 @@ from presentview._version import __version__
 from presentview.errors import SaveError, SaveNotDurable, SidecarError
 from presentview.history import History
 from presentview.journal import Journal, line_of
+from presentview.keeping import Keeper
 from presentview.lock import LOCKING_WRITER, Lock
 from presentview.records import INT64_MAX, Header, Kind, Record, decode, encode, encode_header
 from presentview.sidecar import Entry, Problem, Scan, find_sidecar
@@ -42,6 +43,7 @@ class Settings(NamedTuple):
     max_turns: int | None = None
     fsync: Fsync = "turn"
     workspace: str = ""
+    keep_changes: bool = True
 
 
 class Recording:
@@ -53,6 +55,7 @@ class Recording:
     def __init__(self, settings: Settings) -> None:
         # The fold is loaded with the first recorder: not by a mere import, and not when it is
         # needed, for then there may be no descriptor left to read it with.
+        import_module("presentview.droppededits")
         import_module("presentview.covering")
         self.version = 0
         self.problems: tuple[Problem, ...] = ()
@@ -63,6 +66,7 @@ class Recording:
         self._told: int | None = None
         self._truncated = False
         self._header = Header(started_at=now() if settings.extensions else 0)
+        self._keeper = Keeper(keeps=settings.keep_changes)
         self._seeded = False
         self._damaged = False
         self._unreadable: set[str] = set()
@@ -160,6 +164,7 @@ class Recording:
         self.problems = scan.problems
         self._damaged = scan.damaged
         self._header = scan.header or Header()
+        self._keeper.go_on_with(scan.path, self._header)
         self.version = self._header.rewrite_version
         # A reader of the file counts from the first header on.
         first = scan.first_header or Header()
@@ -274,6 +279,7 @@ class Recording:
         if os.path.realpath(path) in self._unreadable:
             raise SaveError("not saved: it would erase what could not be read of it", path=path)
         self.history.drop_hidden()
+        self._keeper.keep(self.history.dropped_edits, path, self._header)
         lines, _ = self._composed(_WRITER)
         fd = atomic.replace(path, lines)
         with contextlib.suppress(OSError):
@@ -292,6 +298,7 @@ class Recording:
                 atomic.copy_aside(journal.path, Path(f"{journal.path}.damaged"))
             self._damaged = False
         history.drop_hidden()
+        self._keeper.keep(history.dropped_edits, journal.path, self._header)
         # Until memory is what the file holds, whatever interrupts.
         history.only_grew = False
         lines, kept = self._composed(_WRITER + LOCKING_WRITER)
@@ -320,8 +327,16 @@ class Recording:
                 header,
                 turns_dropped=min(self.history.turns_dropped, INT64_MAX),
                 cards_dropped=min(self.history.cards_dropped, INT64_MAX),
+                edits_kept=self._edits_kept(header),
+                edit_lines=min(self._keeper.lines + len(self.history.dropped_edits), INT64_MAX),
             )
         return header
+
+    def _edits_kept(self, header: Header) -> int:
+        """Of how many of the cards that went every edit is kept; -1 if some are lost."""
+        if not self._keeper.is_whole:
+            return -1
+        return min(max(self.history.cards_dropped, header.edits_kept), INT64_MAX)
 
 
 def now() -> int:

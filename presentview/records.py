@@ -220,7 +220,8 @@ class Header(_Wire, frozen=True):
 
     `rewrite_version` says how often the session's messages were rewritten. The other keys are
     extensions: `started_at` is unix ms; `turns_dropped` and `cards_dropped` count what earlier
-    compactions took away, so that turns and cards keep their numbers.
+    compactions took away, so that turns and cards keep their numbers. Of the first `edits_kept`
+    of those cards every edit is kept beside the sidecar, in `edit_lines` lines; -1: some are lost.
     """
 
     kind: str = HEADER_KIND
@@ -230,6 +231,8 @@ class Header(_Wire, frozen=True):
     writer: str = ""
     turns_dropped: Int64 = 0
     cards_dropped: Int64 = 0
+    edits_kept: Int64 = 0
+    edit_lines: Int64 = 0
     extra: Extra | None = None
 
 

@@ -16,7 +16,13 @@ from typing import Final, NamedTuple
 
 from presentview.errors import ConfigError
 from presentview.sessionfiles import source_of
-from presentview.sidecar import SESSION_SUFFIX, SUFFIX, session_path_of
+from presentview.sidecar import (
+    CHANGES_SUFFIX,
+    SESSION_SUFFIX,
+    SUFFIX,
+    session_named_by,
+    session_path_of,
+)
 from presentview.subagents import SUB_AGENTS, parent_path
 
 __all__ = ["Roots", "SessionRef", "find_sessions", "session_id"]
@@ -57,7 +63,7 @@ class Roots(NamedTuple):
             if path.is_dir():
                 folders.append(path.resolve())
             elif path.exists() or path.name.endswith(".jsonl"):
-                sessions.append(session_path_of(_resolved(path)))
+                sessions.append(session_named_by(_resolved(path)))
             else:
                 raise ConfigError(
                     f"{given} does not exist; name a folder with sessions, a sidecar, or a "
@@ -126,7 +132,8 @@ def _session_files(folder: str, depth: int) -> Iterator[str]:
         name = entry.name
         if name.endswith(SESSION_SUFFIX) and not name.startswith("."):
             is_sidecar = name.endswith(SUFFIX) and name != SUFFIX
-            if _is_file(entry) and (is_sidecar or source_of(entry.path) is not None):
+            is_log = not name.endswith((SUFFIX, CHANGES_SUFFIX))
+            if _is_file(entry) and (is_sidecar or (is_log and source_of(entry.path) is not None)):
                 yield entry.path
         elif depth < _DEEPEST and not _is_skipped(name) and _is_folder(entry):
             yield from _session_files(entry.path, depth + 1)

@@ -33,11 +33,13 @@ __all__ = [
     "load",
     "pieces_of",
     "present_path",
+    "session_named_by",
     "session_path_of",
 ]
 
 SUFFIX: Final = ".present.jsonl"
 SESSION_SUFFIX: Final = ".jsonl"
+CHANGES_SUFFIX: Final = ".changes.jsonl"
 NEWLINE: Final = 0x0A
 WHITE: Final = b" \t\r\n"
 NO_HEADER: Final = "no header line"
@@ -120,6 +122,16 @@ def session_path_of(path: Path) -> Path:
         return path
     stem = path.name.removesuffix(SUFFIX).removesuffix(SESSION_SUFFIX)
     return path.with_name(stem + SESSION_SUFFIX)
+
+
+def session_named_by(path: Path) -> Path:
+    """The session that a person means who names a file of it: the session, its sidecar, or what
+    was kept of its edits.
+    """
+    session = session_path_of(path)
+    if not session.name.endswith(CHANGES_SUFFIX) or os.path.exists(find_sidecar(session).path):
+        return session
+    return session.with_name(session.name.removesuffix(CHANGES_SUFFIX) + SESSION_SUFFIX)
 
 
 def find_sidecar(session_path: str | os.PathLike[str]) -> Found:

@@ -7,7 +7,7 @@ from pathlib import Path
 from presentview.errors import PresentviewError
 from presentview.follow import Follower
 from presentview.sessionfiles import follow
-from presentview.sidecar import session_path_of
+from presentview.sidecar import session_named_by, session_path_of
 
 __all__ = ["opened", "printable", "safe_line"]
 
@@ -19,7 +19,10 @@ def opened(path: Path) -> Follower:
     """
     if not path.exists() and not path.name.endswith(".jsonl"):
         raise PresentviewError(f"{path}: there is no such file")
-    follower = Follower(session_path_of(path), sidecar=path) if _is_sidecar(path) else follow(path)
+    if _is_sidecar(path):
+        follower = Follower(session_path_of(path), sidecar=path)
+    else:
+        follower = follow(session_named_by(path))
     follower.refresh()
     if not follower.exists:
         follower.close()

@@ -21,6 +21,7 @@ from presentview.runlog.naming import SUFFIX, id_of
 from presentview.runlog.reading import Scan, read_line
 from presentview.runlog.records import Kind, Meta, Record, Result
 from presentview.runlog.session import Openings, Session, load
+from presentview.sidecar import CHANGES_SUFFIX
 from presentview.sidecar import SUFFIX as SIDECAR
 
 __all__ = ["Entry", "StartedBy", "entry_of", "list_runs", "meta_of"]
@@ -150,7 +151,7 @@ def meta_of(path: Path) -> Meta:
 
 def _is_log(found: os.DirEntry[str]) -> bool:
     name = found.name
-    if not name.endswith(SUFFIX) or name.endswith(SIDECAR):
+    if not name.endswith(SUFFIX) or name.endswith((SIDECAR, CHANGES_SUFFIX)):
         return False
     try:
         return not found.is_dir()

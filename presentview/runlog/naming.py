@@ -10,6 +10,7 @@ from typing import Final
 
 from presentview.errors import LogError
 from presentview.limits import RUN_ID_BYTES
+from presentview.sidecar import CHANGES_SUFFIX
 from presentview.sidecar import SUFFIX as SIDECAR
 
 __all__ = ["SUFFIX", "check_id", "default_dir", "id_of", "log_path"]
@@ -47,7 +48,7 @@ def check_id(run_id: str) -> str:
         )
     if len(run_id.encode()) > RUN_ID_BYTES:
         raise LogError(f"the id of a run may have {RUN_ID_BYTES} bytes, not more")
-    if (run_id + SUFFIX).endswith(SIDECAR):
+    if (run_id + SUFFIX).endswith((SIDECAR, CHANGES_SUFFIX)):
         raise LogError(f"{run_id!r} cannot be the id of a run: its log would look like a sidecar")
     return run_id
 

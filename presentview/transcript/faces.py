@@ -12,7 +12,7 @@ from msgspec.structs import astuple
 from presentview.limits import FIRST_LINE_CHARS, SUBJECT_CHARS
 from presentview.transcript.todos import todo_subject
 
-__all__ = ["FACES", "first_line", "read_background", "read_subject", "tool_face"]
+__all__ = ["FACES", "first_line", "is_edit_call", "read_background", "read_subject", "tool_face"]
 
 _TOOLS: Final = {
     "shell": "bash shell sh run_command run_shell_command exec exec_command execute_command "
@@ -92,6 +92,13 @@ def read_subject(face: str, args: str) -> str:
         if type(text) is str and (subject := first_line(text, SUBJECT_CHARS)):
             return subject
     return ""
+
+
+def is_edit_call(face: str, subject: str, *, read_only: bool) -> bool:
+    """Whether a call with this kind of card may edit files, by its name and `subject` alone."""
+    if read_only:
+        return False
+    return face in ("edit", "write") or (face == "shell" and "apply_patch" in subject)
 
 
 def read_background(args: str) -> bool:

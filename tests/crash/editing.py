@@ -1,4 +1,4 @@
-"""An agent that edits a workspace for real and records it, until it is killed.
+"""An agent that edits a workspace for real and records it, compacts at times, and is killed.
 
 It takes the session, the workspace and a seed; after each call it writes a line with what it is
 about to do or has done.
@@ -91,6 +91,9 @@ def main() -> None:
         for _ in range(agent.chance.randint(1, 4)):
             agent.step()
         agent.record(EventKind.TURN_DONE)
+        if agent.chance.random() < 0.4:
+            recorder.truncate_to_turn(turn - 1)
+            recorder.save()
 
 
 if __name__ == "__main__":

@@ -89,7 +89,9 @@ def test_a_lost_tree_comes_back_byte_for_byte(tmp_path: Path, seed: int) -> None
     before = files_of(tree)
 
     there = presentview("changes", session, "--check", tree, "--json")
-    steps: list[dict[str, Any]] = json.loads(there.stdout)["steps"]
+    document = json.loads(there.stdout)
+    steps: list[dict[str, Any]] = document["steps"]
+    assert document["complete"], document["gap"]
     flying = [step for step in steps if step["in_flight"]]
     deleting = any(file["action"] == "delete" for step in flying for file in step["files"])
     assert there.returncode in (0, 2) or deleting

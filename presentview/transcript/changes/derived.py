@@ -29,7 +29,7 @@ from presentview.transcript.changes.edits import (
 )
 from presentview.transcript.changes.parsing import parse_patch
 
-__all__ = ["derive_edits", "derived_text", "is_edit_call"]
+__all__ = ["derive_edits", "derived_text"]
 
 _PATHS: Final = ("path", "file_path", "filePath", "target_file", "filename", "notebook_path")
 _OLDS: Final = ("old_string", "old_str", "oldString", "oldText", "old_text")
@@ -43,13 +43,6 @@ _INSERT_LINES: Final = ("insert_line", "insertLine")
 _INSERTED: Final = ("insert_text", "new_str", "text")
 _READING: Final = frozenset({"view", "undo_edit"})
 _UNTOLD: Final = "its arguments do not tell what it changed"
-
-
-def is_edit_call(face: str, subject: str, *, read_only: bool) -> bool:
-    """Whether a call with this kind of card may edit files, by its name and `subject` alone."""
-    if read_only:
-        return False
-    return face in ("edit", "write") or (face == "shell" and "apply_patch" in subject)
 
 
 def derive_edits(face: str, args: str) -> tuple[FileEdit, ...]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 import msgspec
 
-from presentview.transcript.cards import INTERRUPTED, RUNNING, Part
+from presentview.transcript.cards import INTERRUPTED, RUNNING, Part, Place, ToolCard
 from presentview.transcript.changes.edits import Lines
 from presentview.transcript.export import ReadPart
 from presentview.transcript.fold import Transcript
@@ -79,10 +80,18 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Source(NamedTuple):
-    """A part of the record: its transcript, and what reads the records in it."""
+    """A part of the record: its transcript, and what reads the records in it. `turns` has the
+    turns of calls, by where their records lie, in a part that has lost all else of them.
+    """
 
     transcript: Transcript
     read: ReadPart
+    turns: Mapping[int, int] = {}
+
+    def turn_of(self, card: ToolCard) -> int:
+        """The turn of a call."""
+        part = card.dispatch or card.diff or card.result
+        return self.turns.get(part.offset, card.turn) if isinstance(part, Place) else card.turn
 
 
 class Stretch(NamedTuple):

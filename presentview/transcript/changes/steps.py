@@ -21,7 +21,7 @@ from presentview.transcript.cards import (
     ToolCard,
 )
 from presentview.transcript.changes.blocks import is_patch_block, read_patch_block
-from presentview.transcript.changes.derived import derive_edits, is_edit_call
+from presentview.transcript.changes.derived import derive_edits
 from presentview.transcript.changes.edits import FileEdit, edits_of
 from presentview.transcript.changes.names import normal_path
 from presentview.transcript.changes.parsing import parse_patch
@@ -36,6 +36,7 @@ from presentview.transcript.changes.step import (
     Step,
 )
 from presentview.transcript.export import ReadPart
+from presentview.transcript.faces import is_edit_call
 
 __all__ = ["Steps"]
 
@@ -76,8 +77,8 @@ class Steps:
     # finding them
 
     def _all(self) -> Iterator[Step]:
-        for index, (transcript, _) in enumerate(self._sources):
-            for card in transcript.walk():
+        for index, source in enumerate(self._sources):
+            for card in source.transcript.walk():
                 if type(card) is not ToolCard or card.kind == "lane":
                     continue
                 if card.diff is not None or is_edit_call(
@@ -109,7 +110,7 @@ class Steps:
             name=card.name,
             face=card.tool_face,
             subject=card.face,
-            turn=card.turn,
+            turn=self._sources[index].turn_of(card),
             at=card.at,
             ended_at=card.ended_at,
             state=APPLIED if status == DONE else status,
@@ -161,8 +162,8 @@ class Steps:
         return tuple(dict.fromkeys(paths))
 
     def _shells(self) -> Iterator[Order]:
-        for index, (transcript, _) in enumerate(self._sources):
-            for card in transcript.walk():
+        for index, source in enumerate(self._sources):
+            for card in source.transcript.walk():
                 if isinstance(card, ToolCard) and card.tool_face == "shell" and not card.read_only:
                     yield self._order(card, index)
 
