@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import posixpath
+from functools import lru_cache
 
 __all__ = ["inside", "normal_path"]
 
 
+@lru_cache(maxsize=16_384)
 def normal_path(path: str, workspace: str = "") -> str:
     """One spelling of a recorded path: below the workspace relative to it, others as they are.
 

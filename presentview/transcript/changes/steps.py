@@ -6,9 +6,9 @@ without a result, in flight when the record ends, comes last.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -41,9 +41,9 @@ from presentview.transcript.faces import is_edit_call
 __all__ = ["Steps"]
 
 _UNREADABLE: Final = "its diff cannot be read"
-_PATH_LINE: Final = re.compile(
-    r"^(?:--- |\+\+\+ |diff |Index: |rename |copy |\*\*\* |Binary )", re.MULTILINE
-)
+_NAMES_A_FILE: Final = (
+    "\n--- ", "\n+++ ", "\ndiff ", "\nIndex: ", "\nrename ", "\ncopy ", "\n*** ", "\nBinary "
+)  # fmt: skip
 
 
 class Steps:
@@ -147,10 +147,7 @@ class Steps:
         read = self._sources[index].read
         text = _diff_text(read(card.diff)) if card.diff is not None else ""
         if text:
-            quick = _single_path(text)
-            edits = edits_of(parse_patch(quick, path=card.face)) if quick else ()
-            if not edits:
-                edits = _recorded(text, card.face)
+            edits = _edits_of_head(_head(text), card.face) or _recorded(text, card.face)
         else:
             edits = derive_edits(card.tool_face, _tool(card.dispatch, read).args)
         subject = self._normal(card.face)
@@ -283,12 +280,18 @@ def _with_content(edits: tuple[FileEdit, ...], derived: Iterable[FileEdit]) -> t
     return (edit._replace(content=written.content, original=written.original),)
 
 
-def _single_path(text: str) -> str:
+def _head(text: str) -> str:
     """The head of a diff that names all its files there, empty where more may be named later."""
-    head, at, _ = text.partition("\n@@")
-    if not at or is_patch_block(text):
+    head, at, rest = text.partition("\n@@")
+    if not at or any(mark in rest for mark in _NAMES_A_FILE):
         return ""
-    return "" if _PATH_LINE.search(text, len(head)) else f"{head}\n@@ -1 +1 @@\n+\n"
+    return head
+
+
+@lru_cache(maxsize=4096)
+def _edits_of_head(head: str, path: str) -> tuple[FileEdit, ...]:
+    """What a diff with this head is about; its hunks are none of its own. Many edits have one."""
+    return edits_of(parse_patch(f"{head}\n@@ -1 +1 @@\n+\n", path=path)) if head else ()
 
 
 def _longer(told: str, subject: str) -> str:
