@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import NamedTuple
 
 from presentview.follow import Follower
@@ -9,8 +10,8 @@ from presentview.keeping import Kept, changes_path, decode_kept, read_kept
 from presentview.openfile import read_at
 from presentview.records import Header, Record
 from presentview.sidecar import NO_HEADER
-from presentview.transcript.cards import Part, ToolCard
-from presentview.transcript.changes.step import Source
+from presentview.transcript.cards import Part, Place, ToolCard
+from presentview.transcript.changes.step import About, Source
 from presentview.transcript.changes.steps import Steps
 from presentview.transcript.fold import Transcript
 
@@ -36,12 +37,23 @@ class SessionChanges(NamedTuple):
 
 
 def changes_of(
-    follower: Follower, seen: dict[object, tuple[str, ...]] | None = None
+    follower: Follower,
+    seen: dict[object, About] | None = None,
+    *,
+    longest: int = sys.maxsize,
 ) -> SessionChanges:
-    """The edits of a session as it was last looked at; `seen` as in `Steps`."""
+    """The edits of a session as it was last looked at; `seen` as in `Steps`. Of records of more
+    than `longest` bytes it is only known that they are there.
+    """
+
+    def read(part: Part) -> Record | None:
+        if isinstance(part, Place) and part.length > longest:
+            return None
+        return follower.record(part)
+
     header = follower.header
     earlier = _Earlier(follower) if _dropped(header) else None
-    sources = [Source(follower.transcript, follower.record)]
+    sources = [Source(follower.transcript, read)]
     if earlier is not None:
         sources.insert(0, earlier.source)
     steps = Steps(sources, alive=follower.alive, workspace=header.workspace, seen=seen)

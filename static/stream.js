@@ -105,9 +105,10 @@
     // Call `listener` with each message about `topics` (ids of sessions, or "list").
     listen(topics, listener) {
       listeners.add(listener);
-      mine = topics;
+      const isFirst = !mine.length;
+      mine = [...new Set([...mine, ...topics])];
       announce();
-      begin();
+      if (isFirst) begin();
     },
   };
 })();

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -120,18 +119,18 @@ def _judge(options: argparse.Namespace, changes: SessionChanges) -> Judge:
 
 
 def _workspace(options: argparse.Namespace, changes: SessionChanges) -> Path:
-    """The folder to compare with. The one a session names counts only if it lies in a folder
-    that the person is in: whoever wrote the file could name any.
-    """
+    """The folder to compare with: the one a session names only if the person is in it or above."""
+    from presentview.workspaces import Workspaces
+
     if options.check:
         given = Path(options.check)
         if not given.is_dir():
             raise ConfigError(f"{given} is no folder")
         return given
     named = changes.workspace
-    here = Path.cwd().resolve()
-    if named and os.path.isabs(named) and Path(os.path.realpath(named)).is_relative_to(here):
-        return Path(named)
+    found = Workspaces((Path.cwd(),)).of(named)
+    if found is not None:
+        return found
     where = printable(named) if named else "DIR"
     said = f"the session says that it worked in {where}" if named else "the session names no folder"
     raise ConfigError(f"{said}; to compare with it, name it: --check {where}")

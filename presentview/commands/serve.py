@@ -42,7 +42,15 @@ def add(commands: Commands) -> None:
         default=[],
         type=Path,
         metavar="DIR",
-        help="a folder whose files sessions may show as attachments, besides their workspaces",
+        help="a folder whose files sessions may show as attachments, besides their workspaces; "
+        "edits of sessions that worked in it are compared with the files there",
+    )
+    serve.add_argument(
+        "--workspace",
+        type=Path,
+        metavar="DIR",
+        help="compare the edits of sessions that worked in this folder, or do not say where they "
+        "did, with the files in it (as in any folder PATH)",
     )
     serve.add_argument(
         "--no-open", action="store_true", help="print the address, do not open a browser"
@@ -58,13 +66,17 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     # The web framework takes most of the start: the other commands do without it.
+    from presentview.errors import ConfigError
     from presentview.sessions import Roots
     from presentview.web.app import make_factory
     from presentview.web.server import serve
 
+    for folder in (*options.allow, *((options.workspace,) if options.workspace else ())):
+        if not folder.is_dir():
+            raise ConfigError(f"{folder} is no folder")
     roots = Roots.of(options.paths)
     return serve(
-        make_factory(roots, allowed=options.allow),
+        make_factory(roots, allowed=options.allow, workspace=options.workspace),
         host=options.host,
         port=options.port,
         allowed_hosts=options.allow_host,

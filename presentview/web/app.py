@@ -18,7 +18,7 @@ from starlette.types import Scope
 
 from presentview._assets import static_dir
 from presentview.sessions import Roots
-from presentview.web import pages, parts, timepage
+from presentview.web import changepage, pages, parts, timepage
 from presentview.web.apart import ApartError
 from presentview.web.finding import found
 from presentview.web.hub import Hub
@@ -35,6 +35,11 @@ _ROUTES: Final = (
     Route("/s/{session}/timings", timepage.timings, name="timings"),
     Route("/s/{session}/timings/waterfall", timepage.waterfall, name="waterfall"),
     Route("/s/{session}/timings/figures", timepage.tools, name="figures"),
+    Route("/s/{session}/changes", changepage.changes, name="changes"),
+    Route("/s/{session}/changes/part", changepage.part, name="changes-part"),
+    Route("/s/{session}/changes/known", changepage.known, name="changes-known"),
+    Route("/s/{session}/changes/verdicts", changepage.verdicts, name="changes-verdicts"),
+    Route("/s/{session}/changes/patch", changepage.patch, name="changes-patch"),
     Route("/s/{session}/raw", pages.raw, name="raw"),
     Route("/s/{session}/file", pages.download, name="download"),
     Route("/s/{session}/since/{position}", parts.since, name="since"),
@@ -73,11 +78,14 @@ class _Static(StaticFiles):
         return response
 
 
-def create_app(roots: Roots, *, allowed: Sequence[Path] = ()) -> Starlette:
+def create_app(
+    roots: Roots, *, allowed: Sequence[Path] = (), workspace: Path | None = None
+) -> Starlette:
     """The app that shows the sessions under `roots`; files below `allowed` folders may be shown
-    as attachments too. It must stand behind `presentview.web.security.Guard`.
+    as attachments too, and in these, in the folders among `roots` and in `workspace` it is looked
+    whether edits are on the disk. It must stand behind `presentview.web.security.Guard`.
     """
-    hub = Hub(roots, allowed)
+    hub = Hub(roots, allowed, workspace)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -99,10 +107,10 @@ def create_app(roots: Roots, *, allowed: Sequence[Path] = ()) -> Starlette:
 
 
 def make_factory(
-    roots: Roots, *, allowed: Sequence[Path] = ()
+    roots: Roots, *, allowed: Sequence[Path] = (), workspace: Path | None = None
 ) -> Callable[[NetworkPolicy], Starlette]:
     """`create_app` as the server wants it: told its network policy, which the app needs not."""
-    return lambda _: create_app(roots, allowed=allowed)
+    return lambda _: create_app(roots, allowed=allowed, workspace=workspace)
 
 
 async def _not_found(request: Request, error: Exception) -> Response:

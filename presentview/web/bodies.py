@@ -22,7 +22,7 @@ from presentview.web.embedded import embedded_image, is_embedded
 from presentview.web.render.diffs import parse_diff
 from presentview.web.templating import render
 
-__all__ = ["PROSE", "Body", "NamedFile", "Output", "body_of", "full_text", "has_body"]
+__all__ = ["PROSE", "Body", "NamedFile", "Output", "body_of", "drawn_diff", "full_text", "has_body"]
 
 PROSE: Final = frozenset({"agent", "web_search", "fetch"})
 """The kinds of tool cards whose output is Markdown, not what a terminal shows."""
@@ -88,13 +88,20 @@ def has_body(card: Card) -> bool:
     return card.kind not in _PLAIN and bool(card.parts)
 
 
-def body_of(card: Card, read: ReadPart, raw: str = "", look: LookAt | None = None) -> Body:
+def body_of(
+    card: Card,
+    read: ReadPart,
+    raw: str = "",
+    look: LookAt | None = None,
+    *,
+    split: bool = False,
+) -> Body:
     """The body of a card, its records read with `read`; `raw` is an unknown record as it
     stands. `look` looks at the files a call names; without it they are taken for what their
-    names say.
+    names say. A diff is drawn side by side if `split`.
     """
     if isinstance(card, ToolCard):
-        return _call_body(card, read, look)
+        return _call_body(card, read, look, split=split)
     record = read(card.parts[0]) if card.parts else None
     if card.kind == "collab":
         collab = read_collab(record.collab if record else None)
@@ -161,7 +168,7 @@ def _over(text: str) -> int:
     return max(0, len(text) - PREVIEW_BYTES)
 
 
-def _call_body(card: ToolCard, read: ReadPart, look: LookAt | None) -> Body:
+def _call_body(card: ToolCard, read: ReadPart, look: LookAt | None, *, split: bool) -> Body:
     texts = call_texts(card, read)
     face = card.tool_face
     arguments = _object(texts.args)
@@ -188,7 +195,7 @@ def _call_body(card: ToolCard, read: ReadPart, look: LookAt | None) -> Body:
         command=command[:PREVIEW_BYTES],
         err=err[:PREVIEW_BYTES],
         output=_output(texts.output, prose=face in PROSE),
-        diff=drawn_diff(drawn, card.face) if drawn else Markup(""),
+        diff=drawn_diff(drawn, card.face, split=split) if drawn else Markup(""),
         todos=shown_todos,
         files=tuple(_named_file(file, look) for file in texts.attachments[:FILES_SHOWN]),
         more_files=max(0, len(texts.attachments) - FILES_SHOWN),
@@ -219,9 +226,11 @@ def _image(image: Attachment, number: int, look: LookAt | None) -> NamedFile:
 
 
 @lru_cache(maxsize=256)
-def drawn_diff(text: str, path: str) -> Markup:
-    """A unified diff as HTML tables. Drawing one costs far more than keeping it."""
-    return render("body/_diff.html", diff=parse_diff(text, path=path))
+def drawn_diff(text: str, path: str, *, split: bool = False) -> Markup:
+    """A unified diff as HTML tables, both sides beside each other if `split`. Drawing one costs
+    far more than keeping it.
+    """
+    return render("body/_diff.html", diff=parse_diff(text, path=path), split=split)
 
 
 def _object(args: str) -> dict[str, Any]:

@@ -6,14 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup
+from msgspec.structs import replace
 
 from presentview.follow import Follower
 from presentview.limits import DOM_DEPTH, KIDS_CARDS
 from presentview.transcript.cards import Card, ToolCard
 from presentview.transcript.tree import in_page_order
 from presentview.web.attachments import SessionFiles
-from presentview.web.bodies import has_body
-from presentview.web.faces import face_of, usage_parts
+from presentview.web.bodies import Body, has_body
+from presentview.web.faces import Face, face_of, usage_parts
 from presentview.web.reading import Reader
 from presentview.web.templating import render
 from presentview.web.waterfall import waterfall
@@ -81,6 +82,11 @@ class CardRenderer:
             "body/_body.html", body=self._reader.body(card), session=self._session, card_id=card.id
         )
 
+    def opened(self, card: Card, *, split: bool) -> Markup:
+        """One card alone and open, its diff side by side if `split`."""
+        body = self._reader.body(card, split=split) if has_body(card) else None
+        return self._drawn(card, replace(self._face(card), is_open=True), body, None)
+
     def _siblings(self, cards: Sequence[Card], nested: Callable[[Card, int], _Nested]) -> Markup:
         """Cards that stand side by side with what is `nested` in them, without recursion however
         deep that is.
@@ -133,7 +139,7 @@ class CardRenderer:
         return more.get("earlier", Markup("")) + html + more.get("later", Markup(""))
 
     def _is_open(self, card: Card) -> bool:
-        return face_of(card, alive=self._follower.alive).is_open
+        return self._face(card).is_open
 
     def _inner(self, card: Card, level: int) -> Sequence[Card]:
         """What belongs inside a card on a page: its children, or at the deepest level all its
@@ -148,25 +154,30 @@ class CardRenderer:
         return list(in_page_order(children))
 
     def _one(self, card: Card, nested: Markup | None) -> Markup:
+        face = self._face(card)
+        body = self._reader.body(card) if has_body(card) and face.is_open else None
+        return self._drawn(card, face, body, nested)
+
+    def _face(self, card: Card) -> Face:
+        return face_of(card, alive=self._follower.alive)
+
+    def _drawn(self, card: Card, face: Face, body: Body | None, nested: Markup | None) -> Markup:
         transcript = self._follower.transcript
-        alive = self._follower.alive
-        face = face_of(card, alive=alive)
         turn = transcript.turn_of(card)
-        shows = has_body(card)
         return render(
             face.template,
             face=face,
             card=card,
             turn=turn,
             session=self._session,
-            body=self._reader.body(card) if shows and face.is_open else None,
-            has_body=shows,
+            body=body,
+            has_body=has_body(card),
             nested=nested,
             before=transcript.turn_before(card).at if card.kind == "prompt" else 0,
             longest=transcript.longest_in(turn) if card.kind == "usage" else None,
             usage=usage_parts(card) if card.kind == "usage" else (),  # type: ignore[arg-type]
             waterfall=waterfall(card) if isinstance(card, ToolCard) else None,
-            alive=alive,
+            alive=self._follower.alive,
         ).strip()
 
 

@@ -26,6 +26,8 @@ from presentview.sidecar import SESSION_SUFFIX, SUFFIX, session_path_of
 from presentview.web.apart import Apart
 from presentview.web.feeds import Feed, Snapshot, batches_json
 from presentview.web.listing import Listing
+from presentview.web.treewatch import TreeWatch, is_tree
+from presentview.workspaces import Workspaces
 
 __all__ = ["LIST", "Hub", "Stream"]
 
@@ -75,9 +77,14 @@ class Stream:
 class Hub:
     """Sessions, their feeds and the streams that carry them to the pages."""
 
-    def __init__(self, roots: Roots, allowed: Sequence[Path] = ()) -> None:
-        """Files below the `allowed` folders may be shown as attachments of any session."""
+    def __init__(
+        self, roots: Roots, allowed: Sequence[Path] = (), workspace: Path | None = None
+    ) -> None:
+        """Files below the `allowed` folders may be shown as attachments of any session. With the
+        `workspace`, these folders and those among `roots` sessions may be compared.
+        """
         self._allowed = allowed
+        self.workspaces = Workspaces((*roots.folders, *allowed), workspace)
         self.epoch = os.urandom(4).hex()
         self.apart = Apart()
         self.listing = Listing(roots, self.epoch, self.apart)
@@ -89,6 +96,7 @@ class Hub:
         self._watched: dict[Path, int] = {}
         self._next_scan = 0.0
         self._has_new = False
+        self.trees = TreeWatch(self._send)
 
     # pages
 
@@ -168,6 +176,8 @@ class Hub:
 
     async def _greet(self, topic: str, *streams: Stream) -> None:
         """Tell streams the position of a topic, which they may be the first to ask for."""
+        if is_tree(topic):
+            return
         if topic == LIST:
             await self._look(LIST)
             position = self.listing.log.position
@@ -200,6 +210,7 @@ class Hub:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._watch)
             tasks.start_soon(self._backstop)
+            tasks.start_soon(self.trees.run)
             await self._stop.wait()
             tasks.cancel_scope.cancel()
         await _in_thread(self.apart.close)
@@ -260,6 +271,7 @@ class Hub:
                 await _guarded(self._look(session))
             await _guarded(self._search())
             await self._watch_all()
+            self.trees.keep(self._wanted())
             await _in_thread(self.apart.rest)
 
     async def _search(self) -> None:
@@ -270,7 +282,7 @@ class Hub:
         one search takes that long.
         """
         wanted = self._wanted()
-        awaited = wanted - self._feeds.keys() - {LIST}
+        awaited = {t for t in wanted - self._feeds.keys() - {LIST} if not is_tree(t)}
         began = time.monotonic()
         is_due = awaited or LIST in wanted or (self._has_new and wanted)
         if began < self._next_scan or not is_due:

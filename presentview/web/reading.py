@@ -37,11 +37,11 @@ class Reader:
         self._files = files
         self._apart = apart
 
-    def body(self, card: Card) -> Body:
-        """What opening the card shows."""
+    def body(self, card: Card, *, split: bool = False) -> Body:
+        """What opening the card shows, its diff side by side if `split`."""
         workspace = self._follower.header.workspace
         try:
-            found: Body = self._one(_body, [card], places_of(card), self._files, workspace)
+            found: Body = self._one(_body, [card], places_of(card), self._files, workspace, split)
         except ApartError as error:
             return Body("body/_text.html", card, text=error.reason)
         return replace(found, card=card)
@@ -96,10 +96,12 @@ class Reader:
 _JobOn = Callable[..., Iterator[Any]]
 
 
-def _body(raw: RawOf, cards: Sequence[Card], files: SessionFiles, workspace: str) -> Iterator[Body]:
+def _body(
+    raw: RawOf, cards: Sequence[Card], files: SessionFiles, workspace: str, split: bool
+) -> Iterator[Body]:
     card = cards[0]
     look = files.looker(workspace)
-    yield body_of(card, _records(raw), _raw_of(card, raw), look)
+    yield body_of(card, _records(raw), _raw_of(card, raw), look, split=split)
 
 
 def _attachments(raw: RawOf, cards: Sequence[Card]) -> Iterator[tuple[Attachment, ...]]:

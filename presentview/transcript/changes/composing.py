@@ -13,7 +13,7 @@ from presentview.transcript.changes.filestate import FileState
 from presentview.transcript.changes.sheet import Sheet
 from presentview.transcript.changes.walk import Piece
 
-__all__ = ["CONTEXT", "Region", "file_header", "net_diff", "region_text", "regions"]
+__all__ = ["CONTEXT", "Region", "file_header", "region_text", "regions"]
 
 CONTEXT: Final = 3
 """Lines that are kept around what changed, as far as they are known."""
@@ -236,26 +236,3 @@ def _escaped(found: re.Match[str]) -> str:
     char = found.group()
     octal = "".join(f"\\{byte:03o}" for byte in char.encode("utf-8", "surrogatepass"))
     return _ESCAPES.get(char, octal)
-
-
-def net_diff(state: FileState) -> str:
-    """Everything that became of a file as one diff, empty if nothing is different.
-
-    Of a file that was changed outside the recorded edits, what came since.
-    """
-    sheet = state.sheet
-    if not state.exists:
-        if state.base == "absent":
-            return ""
-        pieces = (Piece(piece.base, ()) for piece in sheet.pieces if piece.base is not None)
-        sheet = Sheet(tuple(pieces))
-    found = list(regions(sheet))
-    changed = state.base == "absent" or not state.exists or state.path != state.base_path
-    if not found and not changed and state.mode == state.base_mode:
-        return ""
-    shift = 0
-    hunks: list[str] = []
-    for region in found:
-        hunks.append(region_text(region, shift))
-        shift += region.growth
-    return file_header(state, has_hunks=bool(hunks)) + "".join(hunks)

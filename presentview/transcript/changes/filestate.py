@@ -54,6 +54,19 @@ class FileState(NamedTuple):
         """Whether every byte of it is known."""
         return self.exists and self.sheet.is_full
 
+    def as_base(self) -> FileState:
+        """The file as if it had been like this before the session."""
+        return FileState(
+            self.path,
+            self.path,
+            self.lineage,
+            self.sheet.as_base() if self.exists else Sheet(()),
+            exists=self.exists,
+            base="file" if self.exists else "absent",
+            mode=self.mode,
+            base_mode=self.mode,
+        )
+
     @property
     def size(self) -> int:
         """How many bytes a file that `is_full` has, at least: exactly, if it is all ASCII."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from presentview.transcript.changes.edits import FileEdit
@@ -50,7 +50,7 @@ class Trace(NamedTuple):
 class Playback:
     """Plays steps: those that took effect, and with `in_flight` those nobody knows of, last.
 
-    `traces` are all edits in order, `lines_of` those of one file. Failed and blocked steps do
+    `traces` are all edits in order, `lineages` those of one file. Failed and blocked steps do
     nothing.
     """
 
@@ -61,18 +61,35 @@ class Playback:
         readings: Sequence[Reading] = (),
         *,
         in_flight: bool = False,
+        only: Collection[str] | None = None,
+        known: Mapping[str, FileState] | None = None,
     ) -> None:
+        """`only` the files at these paths are played, if that is given; renames and copies must
+        not lead out of them. `known` is what files are known to be like before the first step.
+        """
         self._edits = edits
+        self._in_flight = in_flight
+        self._only = only
+        self._known = known or {}
         self._histories: dict[str, list[FileState]] = {}
         self._steps_of: dict[str, list[int]] = {}
         self._lineages = 0
-        self._readings = list(readings)
+        self._readings: list[Reading] = []
         self._next_reading = 0
+        self.hear_of(readings)
         self.traces: list[Trace] = []
+        self._first_of: dict[int, int] = {}
         self.lineages: dict[int, list[Trace]] = {}
         for step in steps:
-            if step.took_effect or (in_flight and step.in_flight):
-                self._take(step)
+            self.take(step)
+
+    def covers(self, path: str) -> bool:
+        """Whether the file at a path is played."""
+        return self._only is None or path in self._only
+
+    def hear_of(self, readings: Iterable[Reading]) -> None:
+        """Take these as what was read, in order; those that were taken in are the first of them."""
+        self._readings = [reading for reading in readings if self.covers(reading.path)]
 
     # what is known
 
@@ -93,15 +110,23 @@ class Playback:
         index = bisect_right(self._steps_of[path], step) - 1
         return history[index] if index >= 0 else None
 
-    def touched(self, step: int) -> tuple[str, ...]:
-        """The paths that steps up to this one were about."""
-        return tuple(path for path, steps in self._steps_of.items() if steps[0] <= step)
+    def traces_of(self, step: int) -> Iterator[Trace]:
+        """The edits of one step."""
+        for trace in self.traces[self._first_of.get(step, len(self.traces)) :]:
+            if trace.step.number != step:
+                return
+            yield trace
 
     # playing
 
-    def _take(self, step: Step) -> None:
+    def take(self, step: Step) -> None:
+        """Play the next step."""
+        if not (step.took_effect or (self._in_flight and step.in_flight)):
+            return
         self._read_up_to(step)
         for edit in self._edits.edits(step):
+            if not self.covers(edit.path):
+                continue
             state = self._state_for(edit, step)
             played = play(state, edit, step.number, self._between(state.lineage, step))
             self._keep(step, edit, played)
@@ -129,6 +154,9 @@ class Playback:
 
     def _fresh(self, path: str) -> FileState:
         self._lineages += 1
+        known = self._known.get(path)
+        if known is not None:
+            return known._replace(lineage=self._lineages)
         return FileState(path, path, self._lineages)
 
     def _current(self, path: str) -> FileState:
@@ -172,6 +200,7 @@ class Playback:
     def _keep(self, step: Step, edit: FileEdit, played: Played) -> None:
         state = played.state
         trace = Trace(step, edit, state.lineage, edit.path, played.stages, played.blocks, state)
+        self._first_of.setdefault(step.number, len(self.traces))
         self.traces.append(trace)
         self.lineages.setdefault(state.lineage, []).append(trace)
         self._note(state, step.number)

@@ -127,6 +127,15 @@ class Sheet(NamedTuple):
             walk.must_end()
         return Sheet(walk.finished())
 
+    def as_base(self) -> Sheet:
+        """The sheet as if nothing had been changed yet."""
+        pieces = (
+            Piece(piece.lines, piece.lines, piece.extent, piece.read)
+            for piece in self.pieces
+            if piece.lines or piece.lines is None
+        )
+        return Sheet(tuple(joined(pieces)))
+
     def unread(self) -> Sheet:
         """The sheet without what was only read."""
         pieces = (

@@ -13,7 +13,19 @@ from presentview.transcript.changes.edits import Lines
 from presentview.transcript.export import ReadPart
 from presentview.transcript.fold import Transcript
 
-__all__ = ["APPLIED", "EARLIER", "NEVER", "NOW", "Order", "Reading", "Source", "Step", "Stretch"]
+__all__ = [
+    "APPLIED",
+    "EARLIER",
+    "NEVER",
+    "NOW",
+    "About",
+    "Move",
+    "Order",
+    "Reading",
+    "Source",
+    "Step",
+    "Stretch",
+]
 
 APPLIED: Final = "applied"
 
@@ -33,15 +45,29 @@ class Order(NamedTuple):
 EARLIER, NOW, NEVER = 0, 1, 2
 
 
+class Move(NamedTuple):
+    """A file that was renamed or copied: what it was made of, and its name afterwards."""
+
+    old: str
+    new: str
+
+
+class About(NamedTuple):
+    """The files a step is about, by their names afterwards, and those made of others."""
+
+    paths: tuple[str, ...]
+    moves: tuple[Move, ...] = ()
+
+
 class Step(msgspec.Struct, frozen=True):
     """One call that edits files.
 
     `number` counts from 1 in order of effect, `card` is the id of the call's card, empty where
     that is not in the transcript any more. `state` is applied, failed, blocked, interrupted, or
     running while its writer lives; `agent` the card of the sub-agent that made the call, with
-    its `agent_name`. `added` and `removed` are the recorded counts, `derived` says that there is
-    no recorded diff, `shells` how many shell commands ran since the step before. Times are unix
-    ms, 0 where not recorded.
+    its `agent_name`. `paths` are the files it changes, `moves` those it makes of others. `added`
+    and `removed` are the recorded counts, `derived` says that there is no recorded diff, `shells`
+    how many shell commands ran since the step before. Times are unix ms, 0 where not recorded.
     """
 
     number: int
@@ -57,6 +83,7 @@ class Step(msgspec.Struct, frozen=True):
     agent: str
     agent_name: str
     paths: tuple[str, ...]
+    moves: tuple[Move, ...]
     added: int
     removed: int
     derived: bool

@@ -30,6 +30,8 @@ from presentview.transcript.changes.step import (
     EARLIER,
     NEVER,
     NOW,
+    About,
+    Move,
     Order,
     Reading,
     Source,
@@ -59,7 +61,7 @@ class Steps:
         *,
         alive: bool = False,
         workspace: str = "",
-        seen: dict[object, tuple[str, ...]] | None = None,
+        seen: dict[object, About] | None = None,
     ) -> None:
         """`alive`: whether the writer lives. `seen` remembers what files calls are about, for the
         next time the same record is looked at.
@@ -71,6 +73,7 @@ class Steps:
         self.readings: list[Reading] = []
         found = self._joined(list(self._all()))
         found.sort(key=lambda step: (step.order, step.dispatched))
+        self.readings.sort(key=lambda reading: reading.order)
         shells = sorted(self._shells())
         self.steps: list[Step] = list(_numbered_steps(found, shells))
 
@@ -97,8 +100,8 @@ class Steps:
             self.readings.append(Reading(path, self._order(card, index), card.result, read))
 
     def _step(self, card: ToolCard, index: int) -> Step | None:
-        paths = self._paths(card, index)
-        if not paths:
+        about = self._about(card, index)
+        if not about.paths:
             return None
         last = index == len(self._sources) - 1
         outer = card.parent
@@ -116,7 +119,8 @@ class Steps:
             state=APPLIED if status == DONE else status,
             agent=outer.id if outer and last else "",
             agent_name=(outer.face or outer.name) if outer else "",
-            paths=paths,
+            paths=about.paths,
+            moves=about.moves,
             added=card.added,
             removed=card.removed,
             derived=card.diff is None,
@@ -134,29 +138,28 @@ class Steps:
         at = _order_of(card.result, 0, card.ended_at or card.number).at
         return Order(NOW if index == len(self._sources) - 1 else EARLIER, at)
 
-    def _paths(self, card: ToolCard, index: int) -> tuple[str, ...]:
+    def _about(self, card: ToolCard, index: int) -> About:
         """The files a call is about, remembered by where that is told."""
         part = card.diff or card.dispatch
         key = (index, part.offset) if isinstance(part, Place) else (index, -card.number)
         known = self._seen.get(key)
         if known is None:
-            known = self._seen[key] = self._read_paths(card, index)
+            known = self._seen[key] = self._read_about(card, index)
         return known
 
-    def _read_paths(self, card: ToolCard, index: int) -> tuple[str, ...]:
+    def _read_about(self, card: ToolCard, index: int) -> About:
         read = self._sources[index].read
         text = _diff_text(read(card.diff)) if card.diff is not None else ""
         if text:
             edits = _edits_of_head(_head(text), card.face) or _recorded(text, card.face)
         else:
             edits = derive_edits(card.tool_face, _tool(card.dispatch, read).args)
-        subject = self._normal(card.face)
-        paths = [self._normal(edit.path) for edit in edits]
-        if len(paths) == 1:
-            paths = [_longer(paths[0], subject)]
+        named = self._named(edits, card.face)
+        paths = tuple(dict.fromkeys(edit.path for edit in named))
         if not paths and card.diff is not None:
-            paths = [subject] if card.face else ["?"]
-        return tuple(dict.fromkeys(paths))
+            paths = (self._normal(card.face),) if card.face else ("?",)
+        moves = (Move(edit.old_path, edit.path) for edit in named if edit.old_path)
+        return About(paths, tuple(moves))
 
     def _shells(self) -> Iterator[Order]:
         for index, source in enumerate(self._sources):
@@ -217,13 +220,18 @@ class Steps:
         if not edits:
             empty = bool(text) and not (step.added or step.removed) and _names_only(text)
             edits = (FileEdit(step.paths[0], opaque="" if empty else _UNREADABLE),)
-        subject = self._normal(step.subject)
+        return self._named(edits, step.subject)
+
+    def _named(self, edits: Iterable[FileEdit], subject: str) -> tuple[FileEdit, ...]:
+        """The edits with their paths as `normal_path` spells them; a call's own `subject` may
+        tell more of the only one's.
+        """
         named = [
             edit._replace(path=self._normal(edit.path), old_path=self._normal(edit.old_path))
             for edit in edits
         ]
         if len(named) == 1 and not named[0].old_path:
-            named[0] = named[0]._replace(path=_longer(named[0].path, subject))
+            named[0] = named[0]._replace(path=_longer(named[0].path, self._normal(subject)))
         return tuple(named)
 
     def told(self, step: Step) -> Order:

@@ -18,7 +18,16 @@ from presentview.transcript.changes.playback import Edits, Playback, Trace
 from presentview.transcript.changes.standing import Standing, sides_of, standing
 from presentview.transcript.changes.step import Step
 
-__all__ = ["FileVerdict", "Found", "Judge", "Look", "StepVerdict", "Verdict", "exit_code"]
+__all__ = [
+    "FileVerdict",
+    "Found",
+    "Judge",
+    "Look",
+    "StepVerdict",
+    "Verdict",
+    "exit_code",
+    "verdict_of",
+]
 
 
 class Verdict(Enum):
@@ -95,18 +104,23 @@ class Judge:
         self._known: dict[tuple[int, int], FileVerdict] = {}
         self._same: dict[int, list[int]] = {}
         self._traces: dict[int, list[tuple[int, Trace]]] = {}
-        for traces in playback.lineages.values():
-            for index, trace in enumerate(traces):
-                self._traces.setdefault(trace.step.number, []).append((index, trace))
+        counts = dict.fromkeys(playback.lineages, 0)
+        for trace in playback.traces:
+            index = counts[trace.lineage]
+            counts[trace.lineage] += 1
+            self._traces.setdefault(trace.step.number, []).append((index, trace))
 
     def verdict(self, step: Step) -> StepVerdict:
-        """The verdict on a step."""
+        """The verdict on a step all of whose files are played."""
+        return verdict_of(self.files(step))
+
+    def files(self, step: Step) -> tuple[FileVerdict, ...]:
+        """The verdicts on those files of a step that are played, in the order of its edits."""
         played = self._traces.get(step.number)
-        if played is None:
-            files = tuple(self._unplayed(edit) for edit in self._edits.edits(step))
-        else:
-            files = tuple(self._file(trace.lineage, index) for index, trace in played)
-        return _of_all(files)
+        if played is not None:
+            return tuple(self._file(trace.lineage, index) for index, trace in played)
+        edits = self._edits.edits(step)
+        return tuple(self._unplayed(edit) for edit in edits if self._playback.covers(edit.path))
 
     def forget(self, paths: Iterable[str] | None = None) -> None:
         """Look again at these files, or at all, the next time."""
@@ -242,7 +256,8 @@ def _hides(later: Verdict, earlier: FileVerdict) -> bool:
     return later in _ON_DISK
 
 
-def _of_all(files: Sequence[FileVerdict]) -> StepVerdict:
+def verdict_of(files: Sequence[FileVerdict]) -> StepVerdict:
+    """The verdict on a step by those on all of its files."""
     found = {file.verdict for file in files}
     if found & _ON_DISK and Verdict.NOT_ON_DISK in found and Verdict.FILE_GONE not in found:
         verdict = Verdict.PARTLY

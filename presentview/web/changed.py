@@ -1,0 +1,133 @@
+"""The steps of a session as its pages draw them, found once for what its files hold."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+from markupsafe import Markup
+
+from presentview.keeping import changes_path
+from presentview.limits import CHANGES_KEPT, PLAYED_KEPT, PLAYED_RECORD_BYTES, PLAYERS_KEPT
+from presentview.sessionchanges import SessionChanges, changes_of
+from presentview.transcript.changes.edits import FileEdit
+from presentview.transcript.changes.families import Families
+from presentview.transcript.changes.filestate import FileState
+from presentview.transcript.changes.player import Player
+from presentview.transcript.changes.step import About, Step
+from presentview.transcript.fold import Transcript
+from presentview.web.feeds import Feed
+
+__all__ = ["Changed", "changed"]
+
+
+class Changed:
+    """The steps of a session, and the players of those files that somebody looks at."""
+
+    def __init__(self, feed: Feed, before: Changed | None = None) -> None:
+        """`before` is what was known when less was recorded."""
+        self.seen: dict[object, About] = before.seen if before else {}
+        self.changes: SessionChanges = changes_of(
+            feed.follower, self.seen, longest=PLAYED_RECORD_BYTES
+        )
+        self.players: OrderedDict[frozenset[str], Player] = OrderedDict()
+        self._drawn: OrderedDict[int, tuple[FileState, Markup]] = OrderedDict()
+        self._edits: tuple[int, tuple[FileEdit, ...]] | None = None
+        if before is not None:
+            self._take_over(before)
+
+    @property
+    def steps(self) -> list[Step]:
+        """The steps, in order of effect."""
+        return self.changes.steps.steps
+
+    @cached_property
+    def families(self) -> Families:
+        """Which files have to be played together."""
+        return Families(self.steps)
+
+    @cached_property
+    def by_card(self) -> dict[str, Step]:
+        """The steps whose calls have a card in the transcript, by its id."""
+        return {step.card: step for step in self.steps if step.card}
+
+    def edits(self, step: Step) -> tuple[FileEdit, ...]:
+        """What a step did to each of its files."""
+        if self._edits is None or self._edits[0] != step.number:
+            self._edits = (step.number, self.changes.steps.edits(step))
+        return self._edits[1]
+
+    def kept(self, state: FileState, make: Callable[[], Markup]) -> Markup:
+        """What `make` draws of a state of a file, made anew only if it was forgotten."""
+        known = self._drawn.pop(id(state), None)
+        if known is None or known[0] is not state:
+            known = (state, make())
+        self._drawn[id(state)] = known
+        if len(self._drawn) > PLAYERS_KEPT:
+            self._drawn.popitem(last=False)
+        return known[1]
+
+    def player(self, path: str) -> Player:
+        """What plays the file at a path, from where it was left."""
+        paths = self.families.of(path)
+        player = self.players.pop(paths, None)
+        if player is None:
+            steps = self.changes.steps
+            player = Player(paths, self.families.steps(path), steps, steps.readings)
+        self.players[paths] = player
+        self._forget()
+        return player
+
+    def _take_over(self, before: Changed) -> None:
+        readings = self.changes.steps.readings
+        for paths, player in before.players.items():
+            path = next(iter(paths))
+            if self.families.of(path) == paths and player.goes_on(
+                self.families.steps(path), readings
+            ):
+                self.players[paths] = player
+
+    def _forget(self) -> None:
+        """Drop what was not looked at for long, where too much is held."""
+        held = sum(player.progress.played for player in self.players.values())
+        while len(self.players) > 1 and (held > PLAYED_KEPT or len(self.players) > PLAYERS_KEPT):
+            _, oldest = self.players.popitem(last=False)
+            held -= oldest.progress.played
+
+
+_known: WeakKeyDictionary[Transcript, tuple[Hashable, Changed]] = WeakKeyDictionary()
+_order: OrderedDict[int, None] = OrderedDict()
+_lock = threading.Lock()
+
+
+def changed(feed: Feed) -> Changed:
+    """The steps of a session; the same as before while its files hold the same. To be called
+    with the follower's `reading` held.
+    """
+    transcript = feed.transcript
+    version = (feed.version, feed.follower.alive, _kept_size(feed))
+    with _lock:
+        known = _known.get(transcript)
+        _order.pop(id(transcript), None)
+        _order[id(transcript)] = None
+    if known is not None and known[0] == version:
+        return known[1]
+    found = Changed(feed, known[1] if known else None)
+    with _lock:
+        _known[transcript] = (version, found)
+        while len(_order) > CHANGES_KEPT:
+            oldest, _ = _order.popitem(last=False)
+            for other in [t for t in _known if id(t) == oldest]:
+                del _known[other]
+    return found
+
+
+def _kept_size(feed: Feed) -> int:
+    """How much was kept of edits that left the session's file."""
+    try:
+        return changes_path(feed.follower.path).stat().st_size
+    except OSError:
+        return -1
