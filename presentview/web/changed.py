@@ -82,11 +82,11 @@ class Changed:
         return player
 
     def _take_over(self, before: Changed) -> None:
-        readings = self.changes.steps.readings
+        steps = self.changes.steps
         for paths, player in before.players.items():
             path = next(iter(paths))
             if self.families.of(path) == paths and player.goes_on(
-                self.families.steps(path), readings
+                self.families.steps(path), steps, steps.readings
             ):
                 self.players[paths] = player
 

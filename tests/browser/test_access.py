@@ -100,6 +100,7 @@ def test_nothing_keeps_anybody_from_using_a_session(
         "a sub-agent": f"{here}?focus={last}",
         "nothing": f"{here}?focus=c99999",
         "raw": f"{here}/raw",
+        "changes": f"{here}/changes",
         "a card": f"{here}/card/{last}",
         "finding": f"{here}/find?q=e",
         "no page": "/nowhere",
@@ -116,7 +117,7 @@ def test_at_twice_the_size_nothing_is_cut_off(
     server: Server, of_all_kinds: Path, browse: Browse
 ) -> None:
     page = browse(720, device_scale_factor=2)
-    for path in ("", "/raw", "/find", ""):
+    for path in ("", "/changes", "/raw", "/find", ""):
         page.goto(server.url(page_of(of_all_kinds) + path))
         assert_upright(page)
     open_everything(page)

@@ -16,7 +16,7 @@ from tests.browser.conftest import Server, page_of
 from tests.sidecars import write_session
 
 SECRET = "what only its owner may read"
-PATHS = ("", ".json", "/raw", "/file", "/cards", "/body/c1", "/text/c1", "/since/none")
+PATHS = ("", ".json", "/raw", "/changes", "/file", "/cards", "/body/c1", "/text/c1", "/since/none")
 
 
 class _Page(BaseHTTPRequestHandler):

@@ -70,9 +70,10 @@ def test_a_hostile_session_is_only_text(
     )
     assert commands == [as_shown(text) for text in in_json(payloads[::2])]
     lines = (folder / "s.present.jsonl").read_bytes().count(b"\n")
-    page.goto(server.url(f"{here}/raw?line={lines - 199}"))
-    assert_tame(page)
-    assert_upright(page)
+    for path in (f"/raw?line={lines - 199}", "/changes"):
+        page.goto(server.url(here + path))
+        assert_tame(page)
+        assert_upright(page)
     watcher.assert_quiet()
 
 

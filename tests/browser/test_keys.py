@@ -224,9 +224,14 @@ def test_the_list_of_keys_is_on_every_page(server: Server, opened: Page) -> None
     page.keyboard.press("Escape")
     expect(keys).to_be_hidden()
     page.keyboard.press("3")
+    page.wait_for_url(re.compile(r"/changes(\?step=\d+)?$"))
+    page.keyboard.press("?")
+    expect(keys).to_contain_text("play, pause")
+    page.keyboard.press("Escape")
+    page.keyboard.press("4")
     page.wait_for_url(f"{here}/raw")
     page.keyboard.press("?")
-    expect(keys).to_contain_text("transcript, timings, raw")
+    expect(keys).to_contain_text("transcript, timings, changes, raw")
     expect(keys).not_to_contain_text("next, previous error")
     page.keyboard.press("Escape")
     expect(keys).to_be_hidden()
@@ -258,10 +263,12 @@ def test_a_key_pressed_right_after_a_dialog_was_closed_is_for_the_page(
 
 
 def test_the_list_of_keys_names_all_there_are() -> None:
-    code = "".join((ROOT / "static" / name).read_text() for name in ("keys.js", "timings.js"))
+    names = ("keys.js", "timings.js", "changes.js")
+    code = "".join((ROOT / "static" / name).read_text() for name in names)
     tables = re.findall(r"const (?:of\w+|everywhere) = \{(.*?)\n  \};", code, re.DOTALL)
-    assert len(tables) == 3
-    done = {key for table in tables for key in re.findall(r'^    "?(.)"?:', table, re.MULTILINE)}
+    assert len(tables) == 4
+    named = re.compile(r'^    "?(\w+|[^\w\s])"?:', re.MULTILINE)
+    done = {key for table in tables for key in named.findall(table)}
     assert 'event.key !== "/"' in (ROOT / "static" / "find.js").read_text()
     listed = re.findall(r"<kbd>(.*?)</kbd>", (ROOT / "templates" / "_keys.html").read_text())
     assert set(listed) == done | {"/", "Enter"}

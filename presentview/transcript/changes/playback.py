@@ -67,29 +67,36 @@ class Playback:
         """`only` the files at these paths are played, if that is given; renames and copies must
         not lead out of them. `known` is what files are known to be like before the first step.
         """
-        self._edits = edits
         self._in_flight = in_flight
         self._only = only
         self._known = known or {}
         self._histories: dict[str, list[FileState]] = {}
         self._steps_of: dict[str, list[int]] = {}
         self._lineages = 0
-        self._readings: list[Reading] = []
         self._next_reading = 0
-        self.hear_of(readings)
+        self.hear_of(edits, readings)
         self.traces: list[Trace] = []
         self._first_of: dict[int, int] = {}
         self.lineages: dict[int, list[Trace]] = {}
-        for step in steps:
+        told = tuple(steps)
+        for step in told:
             self.take(step)
+        if told:
+            self.read_rest()
 
     def covers(self, path: str) -> bool:
         """Whether the file at a path is played."""
         return self._only is None or path in self._only
 
-    def hear_of(self, readings: Iterable[Reading]) -> None:
-        """Take these as what was read, in order; those that were taken in are the first of them."""
+    def hear_of(self, edits: Edits, readings: Iterable[Reading]) -> None:
+        """Take these as all that is recorded: what was taken in already is the beginning of it."""
+        self._edits = edits
         self._readings = [reading for reading in readings if self.covers(reading.path)]
+
+    @property
+    def readings(self) -> int:
+        """How many readings are known of, taken in or not."""
+        return len(self._readings)
 
     # what is known
 
@@ -123,7 +130,7 @@ class Playback:
         """Play the next step."""
         if not (step.took_effect or (self._in_flight and step.in_flight)):
             return
-        self._read_up_to(step)
+        self._read_up_to(step.order)
         for edit in self._edits.edits(step):
             if not self.covers(edit.path):
                 continue
@@ -131,11 +138,15 @@ class Playback:
             played = play(state, edit, step.number, self._between(state.lineage, step))
             self._keep(step, edit, played)
 
-    def _read_up_to(self, step: Step) -> None:
-        """Take in what was read of files before the step took effect."""
+    def read_rest(self) -> None:
+        """Take in what was read of files after the last step."""
+        self._read_up_to(None)
+
+    def _read_up_to(self, order: Order | None) -> None:
+        """Take in what was read of files up to a moment, None: ever."""
         while self._next_reading < len(self._readings):
             reading = self._readings[self._next_reading]
-            if reading.order > step.order:
+            if order is not None and reading.order > order:
                 return
             self._next_reading += 1
             state = self._histories.get(reading.path, [None])[-1]
@@ -150,7 +161,8 @@ class Playback:
                 sheet = state.sheet.told(lines.lines, lines.start - 1, read=True)
             except Disagrees:
                 continue
-            self._note(state._replace(sheet=sheet), step.number - 1)
+            steps = self._steps_of.get(reading.path)
+            self._note(state._replace(sheet=sheet), steps[-1] if steps else 0)
 
     def _fresh(self, path: str) -> FileState:
         self._lineages += 1

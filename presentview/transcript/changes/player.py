@@ -54,6 +54,8 @@ class Player:
         while not self.has(step):
             self.playback.take(self._steps[self._next])
             self._next += 1
+            if self.is_done:
+                self.playback.read_rest()
             if time.monotonic() >= until:
                 return self.has(step)
         return True
@@ -62,10 +64,15 @@ class Player:
         """Whether everything up to and with a step is played."""
         return self.is_done or self._steps[self._next].number > step
 
-    def goes_on(self, steps: Sequence[Step], readings: Sequence[Reading]) -> bool:
+    def goes_on(self, steps: Sequence[Step], edits: Edits, readings: Sequence[Reading]) -> bool:
         """Take these as all that is recorded, if what is played is the beginning of it."""
-        if list(steps[: self._next]) != list(self._steps[: self._next]):
+        played = list(self._steps[: self._next])
+        if list(steps[: self._next]) != played:
             return False
+        before = self.playback.readings
         self._steps = steps
-        self.playback.hear_of(readings)
-        return True
+        self.playback.hear_of(edits, readings)
+        if played and self.is_done:
+            self.playback.read_rest()
+        # Whatever is read comes before a step in flight.
+        return self.playback.readings == before or not any(step.in_flight for step in played)
