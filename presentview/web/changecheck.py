@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -76,7 +75,7 @@ class Check:
         judge = self._judges.get(family)
         if judge is None:
             player = self._found.player(path)
-            if time.monotonic() >= until or not player.reach(self._found.steps[-1].number, until):
+            if not player.is_done and not player.reach(self._found.steps[-1].number, until):
                 return None
             steps = self._found.changes.steps
             judge = self._judges[family] = Judge(player.playback, steps, self._look)

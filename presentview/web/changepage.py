@@ -186,7 +186,9 @@ class _Page:
             "command": allowing_command(feed.ref.path, found.changes.workspace),
             "verdict": verdict,
             "word_of": word_of,
-            "known": None if step is None else known_of(found, step, view, self.until),
+            "known": known_of(found, step, view, self.until, may_wait=chosen is not None)
+            if step
+            else None,
         }
 
     def check(self, _: Feed, found: Changed) -> Check | None:

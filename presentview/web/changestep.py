@@ -72,14 +72,19 @@ class Known(NamedTuple):
     playing: Progress | None = None
 
 
-def known_of(found: Changed, step: Step, view: ChangeView, until: float) -> Known:
-    """What is known of the file of a step that a view shows."""
+def known_of(
+    found: Changed, step: Step, view: ChangeView, until: float, *, may_wait: bool
+) -> Known:
+    """What is known of the file of a step that a view shows. If it `may_wait`, nothing is once
+    that moment is past.
+    """
     edits = found.edits(step)
     part = min(view.part, len(edits) - 1)
     edit = edits[part]
     player = found.player(edit.path)
     known = Known(edits[:STEP_FILES], max(0, len(edits) - STEP_FILES), part)
-    if time.monotonic() >= until or not player.reach(step.number, until):
+    is_late = may_wait and time.monotonic() >= until
+    if is_late or not player.reach(step.number, until):
         return known._replace(playing=player.progress)
     trace = _trace_of(player, step, edit)
     state = trace.state if trace else player.playback.state(edit.path, step.number)
