@@ -44,9 +44,9 @@
 
   function take(html, pushes) {
     const [fresh] = parse(html), before = root.dataset.step;
+    keepKnown(fresh);
     const input = scrub(), isHeld = input && document.activeElement === input;
-    become(root, fresh);
-    entered(root);
+    takeRegions(fresh);
     if (scrub() && !isHeld) scrub().value = String(number("index") + 1);
     const address = `${here}?${remembered()}`;
     if (pushes && root.dataset.step !== before) history.pushState(null, "", address);
@@ -60,8 +60,51 @@
     arrived();
   }
 
+  // Part by part, so that what has the focus, a selection or a place keeps it. A part that is not
+  // in both is a reason to take everything.
+  function takeRegions(fresh) {
+    const parts = [...fresh.querySelectorAll("[data-region]")];
+    if (parts.map(({ id }) => id).join() !== [...root.querySelectorAll("[data-region]")].map(({ id }) => id).join()) {
+      become(root, fresh);
+      entered(root);
+      return;
+    }
+    for (const { name, value } of fresh.attributes) root.setAttribute(name, value);
+    for (const name of ["compared", "complete"]) if (!(name in fresh.dataset)) delete root.dataset[name];
+    for (const part of parts) {
+      const old = document.getElementById(part.id);
+      if (old.isEqualNode(part)) continue;
+      if (part.id === "ch-steps") takeRows(old, part); else become(old, part);
+      entered(old);
+    }
+  }
+
+  function takeRows(list, fresh) {
+    const rows = [...list.children], others = [...fresh.children];
+    const isSame = rows.length === others.length && rows.every((row, at) => row.id === others[at].id);
+    if (!isSame) { become(list, fresh); return; }
+    rows.forEach((row, at) => { if (!row.isEqualNode(others[at])) become(row, others[at]); });
+  }
+
+  // What is known of the step before stays, dimmed, until that of this one is here: the page does
+  // not shrink and grow under the reader.
+  function keepKnown(fresh) {
+    const place = fresh.querySelector("#known[data-again]"), old = document.getElementById("known");
+    if (!place || !old?.childElementCount) return;
+    place.replaceChildren(...old.cloneNode(true).childNodes);
+    place.setAttribute("aria-busy", "true");
+  }
+
+  let isFolded = false;
+  root.addEventListener("toggle", ({ target }) => { if (target.matches(".ch-file")) isFolded = !target.open; }, true);
+  function fold() {
+    const file = root.querySelector(".ch-file");
+    if (file && isFolded) file.open = false;
+  }
+
   function arrived() {
     tellPlaying();
+    fold();
     const current = root.querySelector(".ch-steps [aria-current]"), list = root.querySelector(".ch-steps");
     // In the list, and nowhere else: the page stands where the reader left it.
     if (current && list.scrollHeight > list.clientHeight) {
@@ -111,6 +154,7 @@
     // The reader may be elsewhere by now.
     if (root.dataset.step !== step) return;
     become(document.getElementById("known"), parse(html)[0]);
+    fold();
   }
 
   const told = new Map(); // step -> [words, class]
