@@ -78,7 +78,11 @@
 
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-copy]");
-    if (button) copy(button, async () => (await fetch(button.dataset.copy)).text());
+    if (button) copy(button, async () => {
+      const answer = await fetch(button.dataset.copy);
+      if (!answer.ok) throw new Error(`answered ${answer.status}`);
+      return answer.text();
+    });
     if (event.target.closest("[data-theme-switch]")) switchTheme();
     const step = event.target.closest(".more .step");
     if (step) showMore(step).catch(() => { step.disabled = false; });

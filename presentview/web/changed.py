@@ -17,7 +17,7 @@ from presentview.transcript.changes.edits import FileEdit
 from presentview.transcript.changes.families import Families
 from presentview.transcript.changes.filestate import FileState
 from presentview.transcript.changes.player import Player
-from presentview.transcript.changes.step import About, Step
+from presentview.transcript.changes.step import About, Order, Step
 from presentview.transcript.fold import Transcript
 from presentview.web.feeds import Feed
 
@@ -60,6 +60,10 @@ class Changed:
             self._edits = (step.number, self.changes.steps.edits(step))
         return self._edits[1]
 
+    def told(self, step: Step) -> Order:
+        """When the edits of a step were told."""
+        return self.changes.steps.told(step)
+
     def kept(self, state: FileState, make: Callable[[], Markup]) -> Markup:
         """What `make` draws of a state of a file, made anew only if it was forgotten."""
         known = self._drawn.pop(id(state), None)
@@ -76,7 +80,7 @@ class Changed:
         player = self.players.pop(paths, None)
         if player is None:
             steps = self.changes.steps
-            player = Player(paths, self.families.steps(path), steps, steps.readings)
+            player = Player(paths, self.families.steps(path), self, steps.readings)
         self.players[paths] = player
         self._forget()
         return player
@@ -86,7 +90,7 @@ class Changed:
         for paths, player in before.players.items():
             path = next(iter(paths))
             if self.families.of(path) == paths and player.goes_on(
-                self.families.steps(path), steps, steps.readings
+                self.families.steps(path), self, steps.readings
             ):
                 self.players[paths] = player
 

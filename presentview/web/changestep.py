@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from presentview.limits import STEP_FILES
+from presentview.limits import DIFF_LINES, STEP_FILES
 from presentview.transcript.changes.derived import derive_edits, derived_text
 from presentview.transcript.changes.edits import FileEdit
 from presentview.transcript.changes.filestate import FileState
@@ -94,8 +94,12 @@ def known_of(
         known = known._replace(note=f"this step is {step.state}: the file is as it was before it")
     elif step.in_flight:
         known = known._replace(note="nobody knows whether this step took effect; as if it had")
-    made = patch_of(found, step, until)
-    known = known._replace(can_patch=bool(made.text), no_patch=made.reason)
+    if (step.added + step.removed) > DIFF_LINES:
+        # To find out takes as long as to make it.
+        known = known._replace(can_patch=True)
+    else:
+        made = patch_of(found, step, until)
+        known = known._replace(can_patch=bool(made.text), no_patch=made.reason)
     if not view.net:
         return known
     if not player.reach(found.steps[-1].number, until):
@@ -144,7 +148,6 @@ def patch_of(found: Changed, step: Step, until: float) -> StepPatch:
     """The patch of one step alone, for its files as they are known to have been before it."""
     if not (step.took_effect or step.in_flight):
         return StepPatch("", f"this step is {step.state}")
-    steps = found.changes.steps
     known: dict[str, FileState] = {}
     for edit in found.edits(step):
         player = found.player(edit.path)
@@ -154,7 +157,7 @@ def patch_of(found: Changed, step: Step, until: float) -> StepPatch:
             state = player.playback.state(path, step.number - 1)
             if state is not None:
                 known[path] = state.as_base()
-    made = composed(Playback([step], steps, known=known, in_flight=True))
+    made = composed(Playback([step], found, known=known, in_flight=True))
     if made.left_out:
         return StepPatch("", made.left_out[0].reason)
     return StepPatch(made.text, "" if made.text else "it changes nothing")
