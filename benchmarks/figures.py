@@ -17,7 +17,7 @@ import orjson
 if sys.platform != "win32":
     import resource
 
-from benchmarks import browser, loop, pages, runs, timings
+from benchmarks import browser, changes, loop, pages, runs, timings
 from benchmarks.measure import Figure, compare
 from presentview import Event, EventKind, Recorder, Tool
 from presentview.follow import Follower
@@ -217,6 +217,7 @@ FIGURES: Final[dict[str, Callable[[Path], Iterator[Figure]]]] = {
     "warm": pages.warm_page,
     "timings": timings.working_out,
     "timings-page": timings.timing_page,
+    "changes": changes.changes_page,
     "server-memory": pages.server_memory,
     "loop": loop.blocking,
     "nodes": browser.nodes,

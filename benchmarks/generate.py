@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import itertools
 import random
 from collections.abc import Callable, Iterator
@@ -24,7 +25,7 @@ from presentview.records import (
 )
 from presentview.transcript.fold import Transcript
 
-__all__ = ["more_lines", "write_calls", "write_cards", "write_session"]
+__all__ = ["more_lines", "write_calls", "write_cards", "write_edits", "write_session"]
 
 _WORDS = [
     *("guest", "lobby", "greet", "polite", "hour", "night", "session", "record", "card", "turn"),
@@ -53,6 +54,20 @@ def write_calls(path: Path, count: int, *, timed: bool, seed: int = 11) -> None:
             for record in made.turn():
                 kept = record if timed else msgspec.structs.replace(record, at=0)
                 file.write(encode(kept) + b"\n")
+
+
+def write_edits(path: Path, edits: int, lines: int, *, files: int = 50, seed: int = 11) -> None:
+    """Write a sidecar of so many edits, each with a diff of about so many lines."""
+    made = _Session(random.Random(seed))
+    texts: dict[str, list[str]] = {}
+    with path.open("wb") as file:
+        file.write(encode_header(Header(started_at=made.at, workspace="/src")) + b"\n")
+        for number in range(edits):
+            if number % 20 == 0:
+                file.write(encode(made.record(Kind.TURN_STARTED, text=made.words(6, 30))) + b"\n")
+            name = f"src/pkg{number % files // 8}/mod{number % files}.py"
+            for record in made.edited(f"call_{number:07x}", name, texts, lines):
+                file.write(encode(record) + b"\n")
 
 
 def more_lines(seed: int = 12) -> Iterator[bytes]:
@@ -153,6 +168,30 @@ class _Session:
             parent_id=parent,
         )
         yield self.record(Kind.TOOL_RESULT, tool=result)
+
+    def edited(
+        self, call: str, name: str, texts: dict[str, list[str]], lines: int
+    ) -> Iterator[Record]:
+        """A call that takes the place of half as many lines of a file by others."""
+        old = texts.get(name, [])
+        new = list(old) or self.code(2 * lines)
+        if old:
+            start = self.source.randrange(len(old) - lines // 2)
+            new[start : start + lines // 2] = self.code(lines // 2)
+        before = f"a/{name}" if old else "/dev/null"
+        text = "".join(difflib.unified_diff(old, new, before, f"b/{name}"))
+        texts[name] = new
+        changed = FileDiff(text, text.count("\n+") - 1, text.count("\n-") - 1)
+        args = orjson.dumps({"path": name}).decode()
+        tool = Tool(id=call, name="edit_file", args=args, file_diff=changed)
+        yield self.record(Kind.TOOL_DISPATCH, tool=tool)
+        yield self.record(Kind.TOOL_RESULT, tool=Tool(id=call, name="edit_file", output="ok"))
+
+    def code(self, lines: int) -> list[str]:
+        """Lines of code that hardly stand twice."""
+        source = self.source
+        names = [f"{source.choice(_WORDS)}_{source.randrange(10**6)}" for _ in range(lines)]
+        return [f"    {name} = {self.words(1, 1)}(self, {n})\n" for n, name in enumerate(names)]
 
     def edit(self) -> FileDiff:
         source = self.source

@@ -103,7 +103,7 @@ STEP_ROWS: Final = 80  # of a list of steps on one page (changerows)
 TREE_FILES: Final = 120  # touched files that a page names (changerows)
 FILTER_CHOICES: Final = 100  # of files or sub-agents to filter by (changerows)
 STEP_FILES: Final = 100  # files of one step that a page offers (changepage)
-KNOWN_LINES: Final = 300  # of a file so far, shown at a time (knownfile)
+KNOWN_LINES: Final = 200  # of a file so far, shown at a time (knownfile)
 FLOATING_LINES: Final = 60  # of each piece whose place is not known (knownfile)
 WATCHED_FOLDERS: Final = 200  # of workspaces, watched while they are compared (treewatch)
 

@@ -6,22 +6,22 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import cached_property
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
-
-from markupsafe import Markup
 
 from presentview.keeping import changes_path
 from presentview.limits import CHANGES_KEPT, PLAYED_KEPT, PLAYED_RECORD_BYTES, PLAYERS_KEPT
 from presentview.sessionchanges import SessionChanges, changes_of
 from presentview.transcript.changes.edits import FileEdit
 from presentview.transcript.changes.families import Families
-from presentview.transcript.changes.filestate import FileState
 from presentview.transcript.changes.player import Player
 from presentview.transcript.changes.step import About, Order, Step
 from presentview.transcript.fold import Transcript
 from presentview.web.feeds import Feed
 
 __all__ = ["Changed", "changed"]
+
+T = TypeVar("T")
 
 
 class Changed:
@@ -34,7 +34,7 @@ class Changed:
             feed.follower, self.seen, longest=PLAYED_RECORD_BYTES
         )
         self.players: OrderedDict[frozenset[str], Player] = OrderedDict()
-        self._drawn: OrderedDict[int, tuple[FileState, Markup]] = OrderedDict()
+        self._kept: OrderedDict[Hashable, tuple[object, Any]] = OrderedDict()
         self._edits: tuple[int, tuple[FileEdit, ...]] | None = None
         if before is not None:
             self._take_over(before)
@@ -64,15 +64,18 @@ class Changed:
         """When the edits of a step were told."""
         return self.changes.steps.told(step)
 
-    def kept(self, state: FileState, make: Callable[[], Markup]) -> Markup:
-        """What `make` draws of a state of a file, made anew only if it was forgotten."""
-        known = self._drawn.pop(id(state), None)
-        if known is None or known[0] is not state:
-            known = (state, make())
-        self._drawn[id(state)] = known
-        if len(self._drawn) > PLAYERS_KEPT:
-            self._drawn.popitem(last=False)
-        return known[1]
+    def kept(self, what: object, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` made of `what` under a key, made anew only if it was forgotten."""
+        full = (id(what), key)
+        known = self._kept.pop(full, None)
+        if known is None:
+            # Held together, for another thing may get the id of one that is gone.
+            known = (what, make())
+        self._kept[full] = known
+        if len(self._kept) > PLAYERS_KEPT:
+            self._kept.popitem(last=False)
+        found: T = known[1]
+        return found
 
     def player(self, path: str) -> Player:
         """What plays the file at a path, from where it was left."""

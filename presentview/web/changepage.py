@@ -158,10 +158,12 @@ class _Page:
             "chosen": chosen,
             "newest": len(found.steps),
             "list": step_list(found, chosen),
-            "ticks": tick_paths(chosen.steps),
+            "ticks": found.kept(
+                found.steps, ("ticks", view.filters), lambda: tick_paths(chosen.steps)
+            ),
             "tree": tree_of(found, step),
             "states": STATES,
-            "files": files_of(found, view),
+            "files": found.kept(found.steps, ("files", view.file), lambda: files_of(found, view)),
             "agents": agents_of(found, view),
             **self.known(feed, found, chosen),
         }

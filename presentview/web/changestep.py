@@ -89,7 +89,9 @@ def known_of(
     trace = _trace_of(player, step, edit)
     state = trace.state if trace else player.playback.state(edit.path, step.number)
     if state is not None:
-        known = known._replace(file=known_file(state, trace.blocks if trace else None, view.line))
+        blocks = trace.blocks if trace else None
+        drawn = found.kept(state, view.line, lambda: known_file(state, blocks, view.line))
+        known = known._replace(file=drawn)
     if trace is None:
         known = known._replace(note=f"this step is {step.state}: the file is as it was before it")
     elif step.in_flight:
@@ -107,7 +109,7 @@ def known_of(
     last = _last_of(player, trace, edit)
     if last is None:
         return known
-    return known._replace(net=found.kept(last, lambda: _net(last)), net_note=_net_note(last))
+    return known._replace(net=found.kept(last, "net", lambda: _net(last)), net_note=_net_note(last))
 
 
 def _trace_of(player: Player, step: Step, edit: FileEdit) -> Trace | None:

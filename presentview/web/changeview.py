@@ -74,9 +74,14 @@ class ChangeView(msgspec.Struct, frozen=True):
         return self.but(step=step, card="", nth=0, part=0, line=0, trouble="", net=0)
 
     @property
+    def filters(self) -> tuple[str, str, str]:
+        """What leaves steps out: file, sub-agent and state."""
+        return self.file, self.agent, self.state
+
+    @property
     def is_filtered(self) -> bool:
         """Whether steps are left out."""
-        return bool(self.file or self.agent or self.state)
+        return any(self.filters)
 
     def shows(self, step: Step) -> bool:
         """Whether a step is not left out."""

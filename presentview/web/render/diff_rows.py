@@ -90,7 +90,7 @@ class _Highlighter:
         if not path or is_mixed or chars > self._chars_left:
             return plain
         self._chars_left -= chars
-        for side in ("add", "del"):
+        for side in _sides(hunk):
             indexes = [
                 index for index, line in enumerate(hunk.lines) if line.kind in {"context", side}
             ]
@@ -101,6 +101,12 @@ class _Highlighter:
                 if not hunk.lines[index].has_marks:
                     plain[index] = markup
         return plain
+
+
+def _sides(hunk: Hunk) -> list[str]:
+    """The sides to colour: those with lines that show no marks, else one for the lines kept."""
+    plain = {line.kind for line in hunk.lines if not line.has_marks}
+    return [side for side in ("add", "del") if side in plain] or ["add"]
 
 
 def _marked(line: DiffLine) -> Markup:
