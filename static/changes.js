@@ -95,6 +95,16 @@
     place.setAttribute("aria-busy", "true");
   }
 
+  // The file so far shows what the step changed in it, as long as the reader did not look elsewhere.
+  let lookedAt = "";
+  function lookAtChange() {
+    const frame = root.querySelector(".ch-scroll"), row = frame?.querySelector(".a");
+    const part = root.querySelector(".ch-parts [aria-current]")?.dataset.part ?? "", what = `${root.dataset.step}.${part}`;
+    if (!row || lookedAt === what) return;
+    lookedAt = what;
+    frame.scrollTop += row.getBoundingClientRect().top - frame.getBoundingClientRect().top - frame.clientHeight / 3;
+  }
+
   let isFolded = false;
   root.addEventListener("toggle", ({ target }) => { if (target.matches(".ch-file")) isFolded = !target.open; }, true);
   function fold() {
@@ -105,6 +115,7 @@
   function arrived() {
     tellPlaying();
     fold();
+    if (!document.getElementById("known")?.hasAttribute("aria-busy")) lookAtChange();
     const current = root.querySelector(".ch-steps [aria-current]"), list = root.querySelector(".ch-steps");
     // In the list, and nowhere else: the page stands where the reader left it.
     if (current && list.scrollHeight > list.clientHeight) {
@@ -155,6 +166,7 @@
     if (root.dataset.step !== step) return;
     become(document.getElementById("known"), parse(html)[0]);
     fold();
+    if (!asked.has("line")) lookAtChange();
   }
 
   const told = new Map(); // step -> [words, class]
