@@ -203,7 +203,7 @@
     const words = rows.map((row) => told.get(row.dataset.verdict));
     if (!isWhole || !rows.length || words.includes(undefined)) { place.textContent = ""; return; }
     const good = words.filter(([, kind]) => kind === "good").length;
-    const all = "complete" in root.dataset ? "All applied steps are on disk" : "Those recorded are on disk, but edits before this point are not recorded";
+    const all = "complete" in root.dataset ? "All applied steps are on disk, or overwritten by later ones that are" : "Those recorded are on disk, but edits before this point are not recorded";
     place.textContent = good === rows.length ? `${all}.` : `${good} of ${rows.length} applied steps are on disk or overwritten by later ones.`;
   }
 

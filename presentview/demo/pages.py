@@ -19,17 +19,19 @@ def serve_session(
     session: Path,
     on_bound: Callable[[NetworkPolicy], None],
     *,
+    workspace: Path,
     port: int | None,
     open_browser: bool,
 ) -> None:
-    """Serve the folder of `session`, with its page first, until the server is interrupted.
+    """Serve the folder of `session`, with its page first, until the server is interrupted. Its
+    edits are compared with the files in the `workspace`.
 
     `on_bound` is called when the port is taken, before the address is printed. Raises
     `ConfigError` as `serve` does.
     """
 
     def make_app(policy: NetworkPolicy) -> Starlette:
-        app = create_app(Roots.of([session.parent]))
+        app = create_app(Roots.of([session.parent]), workspace=workspace)
         on_bound(policy)
         return app
 

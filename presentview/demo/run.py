@@ -58,7 +58,13 @@ def run_demo(
     agent = AgentProcess(place, crash=crash, speed=speed)
     show = _Show(place, agent, goes_on=open_browser)
     try:
-        serve_session(agent.session, show.begin, port=port, open_browser=open_browser)
+        serve_session(
+            agent.session,
+            show.begin,
+            workspace=place.workspace,
+            port=port,
+            open_browser=open_browser,
+        )
     except KeyboardInterrupt:
         pass  # before the server took over the signal
     finally:
@@ -72,7 +78,7 @@ def how_to_reopen(place: DemoFolder) -> str:
     command = ["presentview"]
     if shutil.which("presentview") is None:
         command = [sys.executable, "-m", "presentview"]
-    command += ["serve", os.fspath(place.sessions)]
+    command += ["serve", os.fspath(place.sessions), "--workspace", os.fspath(place.workspace)]
     return f"Recorded into {place.path}\nOpen it again with:\n  {shlex.join(command)}\n"
 
 

@@ -98,7 +98,8 @@ def last_lines(folder: Path) -> list[str]:
     return [
         f"Recorded into {folder}",
         "Open it again with:",
-        f"  {sys.executable} -m presentview serve {folder}/sessions",
+        f"  {sys.executable} -m presentview serve {folder}/sessions "
+        f"--workspace {folder}/workspace",
     ]
 
 

@@ -439,7 +439,8 @@ def test_the_last_lines_are_a_command_that_can_be_pasted(
     recorded, again, line = how_to_reopen(folder).splitlines()
     assert recorded == f"Recorded into {folder.path}"
     assert again == "Open it again with:"
-    assert shlex.split(line) == [*command, "serve", str(folder.sessions)]
+    options = ["--workspace", str(folder.workspace)]
+    assert shlex.split(line) == [*command, "serve", str(folder.sessions), *options]
 
 
 @pytest.mark.parametrize("speed", [-1.0, float("nan"), float("inf")])
