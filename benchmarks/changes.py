@@ -37,7 +37,7 @@ def changes_page(path: Path) -> Iterator[Figure]:
         write_edits(long, 2, _LONG_LINES, files=1)
         with serving(long, bytecode=bytecode) as server:
             page = f"{page_path(long)}/changes"
-            server.get(page)
+            server.get(page_path(long))
             answers = [server.get(f"{page}?step=2") for _ in range(3)]
             size = len(answers[-1].body) / 1e6
             raw = f"{size:.2f} MB, the first time {answers[0].seconds * 1000:,.0f} ms"

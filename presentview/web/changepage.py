@@ -96,10 +96,10 @@ async def verdicts(request: Request) -> Response:
     page = _Page(request)
     after = number_of(request.query_params, "from", 0)
 
-    def draw(feed: Feed, found: Changed) -> dict[str, Any]:
+    def draw(_: Feed, found: Changed) -> dict[str, Any]:
         chosen = picked(found, page.view)
         rows = [row.step for row in step_list(found, chosen).rows if row.step.number > after]
-        check = page.check(feed, found)
+        check = page.check(found)
         told: dict[str, tuple[str, str]] = {}
         for step in rows if check else ():
             assert check is not None
@@ -173,7 +173,7 @@ class _Page:
         view = self.view
         step = (chosen or picked(found, view)).step
         root = self._hub.workspaces.of(found.changes.workspace)
-        check = self.check(feed, found)
+        check = self.check(found)
         verdict = None if step is None or check is None else check.verdict(step, self.until)
         if root is not None and step is not None:
             steps = found.steps[: step.number][::-1]
@@ -193,7 +193,7 @@ class _Page:
             else None,
         }
 
-    def check(self, _: Feed, found: Changed) -> Check | None:
+    def check(self, found: Changed) -> Check | None:
         """What compares steps with the workspace; None if that must not be looked into."""
         root = self._hub.workspaces.of(found.changes.workspace)
         return None if root is None else Check(found, root)

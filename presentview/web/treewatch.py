@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import itertools
 import logging
+import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import anyio
 from watchfiles import awatch
@@ -22,6 +23,7 @@ _SUFFIX: Final = ".tree"
 _STEP_MS: Final = 50
 _DEBOUNCE_MS: Final = 400
 _PAUSE_SECONDS: Final = 1.0
+_LOADING_SECONDS: Final = 20.0
 _log = logging.getLogger(__name__)
 
 Send = Callable[[str, dict[str, Any]], None]
@@ -37,26 +39,40 @@ def is_tree(topic: str) -> bool:
     return topic.endswith(_SUFFIX)
 
 
+class _Wanted(NamedTuple):
+    """The folders that a session's pages are about, and when one was last asked for."""
+
+    folders: frozenset[Path]
+    at: float
+
+
 class TreeWatch:
     """Tells the pages of sessions when files in folders that they touched change."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
-        self._wanted: dict[str, frozenset[Path]] = {}
+        self._wanted: dict[str, _Wanted] = {}
         self._counter = itertools.count(1)
         self._rewatch = anyio.Event()
 
     def want(self, session: str, folders: Sequence[Path]) -> None:
         """Watch these folders for a session, the first ones if they are too many."""
+        before = self._wanted.get(session)
         found = frozenset(folders[:WATCHED_FOLDERS])
-        if self._wanted.get(session) != found:
-            self._wanted[session] = found
+        if found or before is not None:
+            self._wanted[session] = _Wanted(found, time.monotonic())
+        if before is None or before.folders != found:
             self._rewatch.set()
 
     def keep(self, topics: Iterable[str]) -> None:
-        """Go on for those sessions only whose pages listen."""
+        """Go on for those sessions only whose pages listen, or will when they are loaded."""
         listening = set(topics)
-        gone = [s for s in self._wanted if tree_topic(s) not in listening]
+        old = time.monotonic() - _LOADING_SECONDS
+        gone = [
+            session
+            for session, wanted in self._wanted.items()
+            if wanted.at < old and tree_topic(session) not in listening
+        ]
         for session in gone:
             del self._wanted[session]
         if gone:
@@ -66,7 +82,7 @@ class TreeWatch:
         """Watch until cancelled."""
         while True:
             self._rewatch = anyio.Event()
-            every = dict.fromkeys(f for folders in self._wanted.values() for f in folders)
+            every = dict.fromkeys(f for wanted in self._wanted.values() for f in wanted.folders)
             folders = list(every)[:WATCHED_FOLDERS]
             if not folders:
                 await self._rewatch.wait()
@@ -88,7 +104,7 @@ class TreeWatch:
                     await self._rewatch.wait()
 
     def _tell(self, changed: set[Path]) -> None:
-        for session, folders in self._wanted.items():
-            if folders & changed:
+        for session, wanted in self._wanted.items():
+            if wanted.folders & changed:
                 topic = tree_topic(session)
                 self._send(topic, {"s": topic, "pos": str(next(self._counter))})

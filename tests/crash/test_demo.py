@@ -98,8 +98,7 @@ def last_lines(folder: Path) -> list[str]:
     return [
         f"Recorded into {folder}",
         "Open it again with:",
-        f"  {sys.executable} -m presentview serve {folder}/sessions "
-        f"--workspace {folder}/workspace",
+        f"  {sys.executable} -m presentview serve {folder}/sessions --workspace {folder}/workspace",
     ]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import parse_qsl
 
+import anyio
 import pytest
 
 from presentview import limits
@@ -26,6 +27,7 @@ from presentview.web.changecheck import touched_folders
 from presentview.web.changed import changed
 from presentview.web.changerows import tick_paths
 from presentview.web.changeview import ChangeView, change_view_of
+from presentview.web.treewatch import TreeWatch, tree_topic
 from presentview.workspaces import Workspaces
 from tests.sidecars import write_session
 from tests.unit.transcript.changes.world import Story, git_diff
@@ -365,6 +367,34 @@ def test_only_touched_folders_are_watched_and_no_links_followed(tmp_path: Path) 
         story.edit(git_diff(path, None, ("x\n",)))
     found = touched_folders(top, story.steps().steps)
     assert found == [top / "a" / "b", top]
+
+
+def test_a_change_in_a_watched_folder_is_told_as_long_as_somebody_listens(tmp_path: Path) -> None:
+    folder = tmp_path.resolve()
+    (folder / "in").mkdir()
+
+    async def watch() -> None:
+        told: list[str] = []
+        heard = anyio.Event()
+
+        def send(topic: str, _: object) -> None:
+            told.append(topic)
+            heard.set()
+
+        trees = TreeWatch(send)
+        trees.want("s", [folder])
+        trees.keep([tree_topic("s")])
+        with anyio.fail_after(30):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(trees.run)
+                while not heard.is_set():
+                    (folder / "in" / "below").write_text("not watched")
+                    (folder / "f").write_text("x")
+                    await anyio.sleep(0.05)
+                tasks.cancel_scope.cancel()
+        assert set(told) == {"s.tree"}
+
+    anyio.run(watch)
 
 
 def test_evidence_shows_nothing_of_files_but_what_was_recorded(pages: Callable[..., Pages]) -> None:
