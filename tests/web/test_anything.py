@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import tempfile
 from pathlib import Path
 
@@ -14,6 +15,10 @@ from presentview.document import document_json
 from presentview.records import INT64_MAX, INT64_MIN, Kind, Record, Tool, Usage, encode
 from presentview.sessions import Roots, SessionRef
 from presentview.terminal import show_lines
+from presentview.web.changed import changed
+from presentview.web.changerows import step_list, tree_of
+from presentview.web.changestep import drawn_step, known_of, patch_of
+from presentview.web.changeview import ChangeView, picked
 from presentview.web.feeds import Feed
 from presentview.web.listing import Listing
 from presentview.web.rawpage import raw_context
@@ -36,11 +41,26 @@ def draw_everything(folder: Path, data: bytes) -> None:
         for line in show_lines(follower):
             line.encode()
         raw_context(follower, 1)
+        draw_changes(feed)
         listing.look()
         Page(listing.snapshot())
     finally:
         feed.follower.close()
         listing.close()
+
+
+def draw_changes(feed: Feed) -> None:
+    """Every step with all that a page shows of it."""
+    found = changed(feed)
+    for step in found.steps:
+        for layout in ("", "split"):
+            view = ChangeView(step=step.number, layout=layout, net=1)
+            parse(f"<div>{drawn_step(feed, found, step, view).card}</div>")
+        known = known_of(found, step, view, math.inf, may_wait=False)
+        assert known.playing is None
+        patch_of(found, step, math.inf)
+        step_list(found, picked(found, view))
+        tree_of(found, step)
 
 
 def lines(found: list[Record]) -> bytes:

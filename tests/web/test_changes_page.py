@@ -476,7 +476,7 @@ def test_the_patch_of_a_step_applies_to_its_files_as_they_were(pages: Callable[.
 # hostile
 
 
-HOSTILE = '"><script>window.x=1</script>&\u202e\x1b[31m'
+HOSTILE = '"><script>window.x=1</script>&\u202e\x1b[31m\ud800\\ '
 
 
 def test_whatever_paths_and_names_hold_is_text(pages: Callable[..., Pages]) -> None:

@@ -41,7 +41,7 @@ _EVERY: Final = ("replace_all", "replaceAll")
 _EXPECTED: Final = "expected_replacements"
 _INSERT_LINES: Final = ("insert_line", "insertLine")
 _INSERTED: Final = ("insert_text", "new_str", "text")
-_READING: Final = frozenset({"view", "undo_edit"})
+_READING: Final = ("view", "undo_edit")
 _UNTOLD: Final = "its arguments do not tell what it changed"
 
 
@@ -120,8 +120,11 @@ def _insertion(arguments: dict[str, Any]) -> PlacedHunk | None:
 
 def _in_command(arguments: dict[str, Any]) -> tuple[FileEdit, ...]:
     command = arguments.get("command", arguments.get("cmd"))
-    text = "\n".join(map(str, command)) if isinstance(command, list) else command
-    return read_patch_block(text) if isinstance(text, str) and is_patch_block(text) else ()
+    if isinstance(command, list):
+        command = "\n".join(part for part in command if isinstance(part, str))
+    if not isinstance(command, str) or not is_patch_block(command):
+        return ()
+    return read_patch_block(command)
 
 
 def _decoded(args: str) -> Any:

@@ -390,6 +390,22 @@ def test_nothing_a_diff_or_arguments_hold_raises(diffs: list[str], args: list[st
         assert playback.state(path) is not None
 
 
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"command": ["a", {"b": [1]}]},
+        {"command": {"a": 1}, "path": ["f"]},
+        {"path": "f", "edits": [1, {"old_string": 1, "new_string": []}], "insert_line": "x"},
+        {"path": "f", "old_string": "a", "new_string": "b", "expected_replacements": [2]},
+    ],
+)
+@pytest.mark.parametrize("name", ["edit_file", "write_file", "bash", "apply_patch"])
+def test_arguments_of_any_shape_are_read(args: dict[str, object], name: str) -> None:
+    story = Story()
+    story.edit(args=args, name=name)
+    assert len(story.play().traces) <= 1
+
+
 def test_hunks_are_written_as_they_are_read() -> None:
     new = replaced(TEN, 0, 0, ("-- top\n",))
     assert unified(TEN, new, 1) == "@@ -1,1 +1,2 @@\n+-- top\n line 1\n"
