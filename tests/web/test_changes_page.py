@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, quote
 
 import anyio
 import pytest
@@ -489,7 +489,13 @@ def test_whatever_paths_and_names_hold_is_text(pages: Callable[..., Pages]) -> N
     one.story.result(one.story.dispatch(diff, name=HOSTILE, parent=task))
     one.story.result(task)
     one.write()
-    for query in ("step=1", "step=2", "step=3", "step=1&layout=split&net=1", f"file={HOSTILE}"):
+    for query in (
+        "step=1",
+        "step=2",
+        "step=3",
+        "step=1&layout=split&net=1",
+        f"file={quote(HOSTILE, errors='replace')}",
+    ):
         text = one.text(query + "&wait")
         assert "<script>window" not in text
 
