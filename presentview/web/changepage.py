@@ -56,6 +56,7 @@ async def changes(request: Request) -> Response:
 
     def draw(feed: Feed, found: Changed) -> str:
         snapshot = feed.frame()
+        page.look_around(found, picked(found, page.view))
         return render(
             "changes.html",
             position=snapshot.pos,
@@ -75,7 +76,6 @@ async def part(request: Request) -> Response:
     html = await _drawn(
         request, lambda feed, found: render("_changes.html", **page.context(feed, found))
     )
-    page.watch()
     return HTMLResponse(html)
 
 
@@ -85,7 +85,6 @@ async def known(request: Request) -> Response:
     html = await _drawn(
         request, lambda feed, found: render("_known.html", **page.known(feed, found))
     )
-    page.watch()
     return HTMLResponse(html)
 
 
@@ -98,6 +97,7 @@ async def verdicts(request: Request) -> Response:
 
     def draw(_: Feed, found: Changed) -> dict[str, Any]:
         chosen = picked(found, page.view)
+        page.look_around(found, chosen)
         rows = [row.step for row in step_list(found, chosen).rows if row.step.number > after]
         check = page.check(found)
         told: dict[str, tuple[str, str]] = {}
@@ -112,7 +112,9 @@ async def verdicts(request: Request) -> Response:
                 return {"verdicts": told, "next": None if is_last else step.number}
         return {"verdicts": told, "next": None}
 
-    return Json(await _drawn(request, draw))
+    answer = Json(await _drawn(request, draw))
+    page.watch()
+    return answer
 
 
 async def patch(request: Request) -> Response:
@@ -175,9 +177,6 @@ class _Page:
         root = self._hub.workspaces.of(found.changes.workspace)
         check = self.check(found)
         verdict = None if step is None or check is None else check.verdict(step, self.until)
-        if root is not None and step is not None:
-            steps = found.steps[: step.number][::-1]
-            self._folders = touched_folders(root, steps)
         return {
             "session": self._session,
             "view": view,
@@ -198,6 +197,12 @@ class _Page:
         root = self._hub.workspaces.of(found.changes.workspace)
         return None if root is None else Check(found, root)
 
+    def look_around(self, found: Changed, chosen: Picked) -> None:
+        """Find the folders to watch: first that of the step that is shown, then the latest."""
+        root = self._hub.workspaces.of(found.changes.workspace)
+        if root is not None and chosen.step is not None:
+            self._folders = touched_folders(root, (chosen.step, *reversed(found.steps)))
+
     def watch(self) -> None:
-        """Watch what was compared."""
+        """Watch the folders that were found."""
         self._hub.trees.want(self._session, self._folders)

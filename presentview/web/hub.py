@@ -200,6 +200,7 @@ class Hub:
         """End all streams and stop watching."""
         self._stop.set()
         self._rewatch.set()
+        self.trees.close()
         for stream in self._streams:
             stream.end()
 

@@ -53,6 +53,7 @@ class TreeWatch:
         self._send = send
         self._wanted: dict[str, _Wanted] = {}
         self._counter = itertools.count(1)
+        self._is_closed = False
         self._rewatch = anyio.Event()
 
     def want(self, session: str, folders: Sequence[Path]) -> None:
@@ -78,9 +79,14 @@ class TreeWatch:
         if gone:
             self._rewatch.set()
 
+    def close(self) -> None:
+        """Stop watching."""
+        self._is_closed = True
+        self._rewatch.set()
+
     async def run(self) -> None:
-        """Watch until cancelled."""
-        while True:
+        """Watch until `close`."""
+        while not self._is_closed:
             self._rewatch = anyio.Event()
             every = dict.fromkeys(f for wanted in self._wanted.values() for f in wanted.folders)
             folders = list(every)[:WATCHED_FOLDERS]
