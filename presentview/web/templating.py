@@ -33,10 +33,16 @@ def environment() -> Environment:
         duration=units.duration,
         instant=units.instant,
         iso=units.iso,
+        sentence=_sentence,
         size=units.size,
     )
     env.globals.update(plural=units.plural, version=__version__, preview=PREVIEW_BYTES)
     return env
+
+
+def _sentence(words: str) -> str:
+    """Words as a sentence begins; what stands in them keeps its capitals."""
+    return words[:1].upper() + words[1:]
 
 
 def render(template: str, **context: Any) -> Markup:
