@@ -82,7 +82,7 @@ def standing(sides: Sides, content: bytes) -> Standing:
     """
     before = places_of(sides.before, content, fragment=sides.fragment)
     after = places_of(sides.after, content, fragment=sides.fragment)
-    if before and sides.before and sides.after and sides.after in sides.before:
+    if before and after and sides.before and sides.after and sides.after in sides.before:
         if sides.enclosed:
             return Standing("unclear")
         after = _outside(after, len(_bytes(sides.after)), before, len(_bytes(sides.before)))

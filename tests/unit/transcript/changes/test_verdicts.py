@@ -60,6 +60,13 @@ def test_what_was_removed_at_the_end_is_not_taken_for_gone_because_its_context_s
     assert told(story, {"f": TEN[:-1]}) == [("on disk", 0)]
 
 
+def test_lines_that_end_like_kept_ones_are_not_taken_for_them() -> None:
+    before: Lines = ("\n", "alpha\n", "the last line\n")
+    story = Story()
+    story.edit(git_diff("f", before, ("\n", "the last line\n"), 1))
+    assert told(story, {"f": before}) == [("not on disk", 0)]
+
+
 def test_one_of_two_hunks_is_partly() -> None:
     long = tuple(f"line number {n}\n" for n in range(40))
     both = changed(30, "b here\n", lines=changed(5, "a here\n", lines=long))
