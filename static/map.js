@@ -39,7 +39,10 @@
     const box = map.getBoundingClientRect(), { whole } = parts();
     const share = Math.min(1, Math.max(0, (event.clientY - box.top) / box.height));
     const top = cards.getBoundingClientRect().top + scrollY;
-    scrollTo({ top: top + share * whole - innerHeight / 3, behavior: "instant" });
+    const wanted = top + share * whole - innerHeight / 3;
+    // The end is where the last card stands, however high those before it turn out to be.
+    if (wanted >= document.documentElement.scrollHeight - innerHeight) rows.toEnd();
+    else scrollTo({ top: wanted, behavior: "instant" });
   }
 
   map.addEventListener("pointerdown", (event) => {
