@@ -10,11 +10,11 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
-from presentview.errors import SidecarError
+from presentview.filememo import FileMemo
 from presentview.limits import SUB_AGENT_META_BYTES
 from presentview.openfile import OpenFile, Stamp
 from presentview.sidecar import SESSION_SUFFIX
@@ -26,7 +26,6 @@ SUB_AGENTS: Final = "subagents"
 
 _META: Final = ".meta.json"
 _SEPARATOR: Final = re.compile(r"[/\\]")
-_MOST_KNOWN: Final = 16_384
 
 
 class SubAgent(msgspec.Struct, frozen=True, rename="camel"):
@@ -40,15 +39,6 @@ class SubAgent(msgspec.Struct, frozen=True, rename="camel"):
     effort: str = ""
 
 
-class _Known(NamedTuple):
-    """What was read from a file that was like this."""
-
-    identity: tuple[int, int]
-    stamp: Stamp
-    found: SubAgent | None
-
-
-_known: dict[str, _Known] = {}
 _read = msgspec.json.Decoder(SubAgent, strict=False).decode
 
 
@@ -56,31 +46,17 @@ def sub_agent_at(path: Path) -> SubAgent | None:
     """What is told of the sub-agent whose transcript is at `path`; None where it is none's."""
     if os.path.basename(os.path.dirname(path)) != SUB_AGENTS:
         return None
-    meta = path.with_name(path.name.removesuffix(SESSION_SUFFIX) + _META)
-    try:
-        opened = OpenFile(meta)
-    except (OSError, SidecarError):
-        return None
-    try:
-        stamp = opened.stamp()
-        known = _known.get(os.fspath(meta))
-        if known is None or (known.identity, known.stamp) != (opened.identity, stamp):
-            known = _Known(opened.identity, stamp, _meta_in(opened.read(0, SUB_AGENT_META_BYTES)))
-            if len(_known) >= _MOST_KNOWN:
-                _known.clear()
-            _known[os.fspath(meta)] = known
-        return known.found
-    except OSError:
-        return None
-    finally:
-        opened.close()
+    return _told.of(path.with_name(path.name.removesuffix(SESSION_SUFFIX) + _META))
 
 
-def _meta_in(content: bytes) -> SubAgent | None:
+def _meta_in(opened: OpenFile, _: Stamp) -> SubAgent | None:
     try:
-        return _read(content)
+        return _read(opened.read(0, SUB_AGENT_META_BYTES))
     except (ValueError, RecursionError):
         return None
+
+
+_told: Final = FileMemo(_meta_in)
 
 
 def parent_path(path: Path, sessions: Mapping[str, object]) -> str:

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from presentview.errors import SidecarError
+from presentview.filememo import FileMemo
 from presentview.limits import LAST_RECORD_BYTES, PEEK_BYTES
 from presentview.openfile import OpenFile, Stamp
 from presentview.records import Record
@@ -29,16 +29,6 @@ class _Last(NamedTuple):
     has_records: bool = False
 
 
-class _Known(NamedTuple):
-    """What was found in a file that was like this."""
-
-    identity: tuple[int, int]
-    stamp: Stamp
-    last: _Last
-
-
-_known: dict[str, _Known] = {}
-_MOST_KNOWN: Final = 4096
 _WIDER: Final = 8
 
 
@@ -64,28 +54,12 @@ def second_notice(found: Found) -> str:
 
 
 def _last_of(path: Path) -> _Last:
-    try:
-        opened = OpenFile(path)
-    except (OSError, SidecarError):
-        return _Last()
-    try:
-        stamp = opened.stamp()
-        known = _known.get(os.fspath(path))
-        if known is None or (known.identity, known.stamp) != (opened.identity, stamp):
-            known = _Known(opened.identity, stamp, _read_last(opened, stamp.size))
-            if len(_known) >= _MOST_KNOWN:
-                _known.clear()
-            _known[os.fspath(path)] = known
-        return known.last
-    except OSError:
-        return _Last()
-    finally:
-        opened.close()
+    return _lasts.of(path) or _Last()
 
 
-def _read_last(opened: OpenFile, size: int) -> _Last:
+def _read_last(opened: OpenFile, stamp: Stamp) -> _Last:
     """Look at the end of a file, and at more of it until there is a record."""
-    length = PEEK_BYTES
+    size, length = stamp.size, PEEK_BYTES
     while True:
         start = max(0, size - length)
         lines = opened.read(start, size - start).split(b"\n")
@@ -98,3 +72,6 @@ def _read_last(opened: OpenFile, size: int) -> _Last:
         if not start or length >= LAST_RECORD_BYTES:
             return _Last(has_records=bool(start))
         length *= _WIDER
+
+
+_lasts: Final = FileMemo(_read_last)
