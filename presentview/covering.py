@@ -85,23 +85,24 @@ class Cut(NamedTuple):
     cards: int
 
 
-def cut_before(entries: Sequence[Entry], index: int, *, turns: int, cards: int) -> Cut:
+def cut_before(entries: Sequence[Entry], index: int, transcript: Transcript) -> Cut:
     """Take away the entries before `index`, and later ones that only go on with their cards.
 
-    `turns` and `cards` are what went before. A result that comes after the cut for a call in
-    front of it would otherwise begin a card of its own and shift the numbers of all others; so
-    would a sub-agent's calls whose lane is not made any more, because the call it belongs to
-    has gone: a record of its own stands in for it.
+    `transcript` is that of what went before; afterwards it has all of the entries, each at its
+    index as a byte offset. A result that comes after the cut for a call in front of it would
+    otherwise begin a card of its own and shift the numbers of all others; so would a sub-agent's
+    calls whose lane is not made any more, because the call it belongs to has gone: a record of its
+    own stands in for it.
     """
-    transcript = Transcript(turns_dropped=turns, cards_dropped=cards)
-    for entry in entries[:index]:
-        transcript.feed(entry.record, 0, 0, 0)
+    turns = transcript.turn.number
+    for at, entry in enumerate(entries[:index]):
+        transcript.feed(entry.record, at, 0, 0)
     gone = transcript.tree.next_number - 1
     turn = transcript.turn.number
     starts = index < len(entries) and entries[index].record.kind == Kind.TURN_STARTED
     kept: list[Entry | ToolCard] = []
-    for entry in entries[index:]:
-        changes = transcript.apply(entry.record)
+    for at, entry in enumerate(entries[index:], index):
+        changes = transcript.apply(entry.record, Place(at, 0, 0))
         kept += _orphaned_lanes(changes, transcript, gone)
         if _own_card(entry.record, changes, transcript) > gone:
             kept.append(entry)

@@ -14,17 +14,14 @@ __all__ = ["edits_among"]
 
 
 def edits_among(
-    entries: Sequence[Entry], left: Sequence[Entry], *, turns: int, cards: int
+    transcript: Transcript, entries: Sequence[Entry], left: Sequence[Entry]
 ) -> list[Kept]:
     """The records of `entries` that are not `left` and tell of edits, in order: the calls that
     edit files with their results, those of which only the result was there, and the calls of the
     sub-agents that made them.
 
-    `turns` and `cards` are what had been dropped before.
+    `transcript` has all of the entries, each at its index as a byte offset.
     """
-    transcript = Transcript(turns_dropped=turns, cards_dropped=cards)
-    for index, entry in enumerate(entries):
-        transcript.feed(entry.record, index, 0, 0)
     stays = set(map(id, left))
     told: dict[int, ToolCard] = {}
     for card in transcript.walk():

@@ -106,10 +106,11 @@ class History:
         # A recording has loaded it; importing this module does not.
         from presentview.covering import cut_before
         from presentview.droppededits import edits_among
+        from presentview.transcript.fold import Transcript
 
-        before = {"turns": self.turns_dropped, "cards": self.cards_dropped}
-        cut = cut_before(self.entries, index, **before)
-        self.dropped_edits += edits_among(self.entries, cut.kept, **before)
+        transcript = Transcript(turns_dropped=self.turns_dropped, cards_dropped=self.cards_dropped)
+        cut = cut_before(self.entries, index, transcript)
+        self.dropped_edits += edits_among(transcript, self.entries, cut.kept)
         self._hold(cut.kept)
         self.turns_dropped, self.cards_dropped = cut.turns, cut.cards
         self.only_grew = False

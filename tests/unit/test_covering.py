@@ -210,7 +210,7 @@ def test_what_is_covered(records: list[Record], kept: list[int]) -> None:
 
 
 def cut(records: Sequence[Record], index: int) -> Cut:
-    return cut_before([Entry(record) for record in records], index, turns=0, cards=0)
+    return cut_before([Entry(record) for record in records], index, Transcript())
 
 
 # What a card has from the cards around it, which may have gone.
@@ -347,13 +347,17 @@ def test_what_is_left_after_a_cut_at_the_last_turn(
 
 def test_cutting_everything_counts_every_turn_and_card() -> None:
     records = [turn(), notice("n"), turn(), dispatch("a")]
-    assert cut_before([Entry(r) for r in records], 4, turns=7, cards=40) == Cut([], 9, 44)
+    assert cut_before(
+        [Entry(r) for r in records], 4, Transcript(turns_dropped=7, cards_dropped=40)
+    ) == Cut([], 9, 44)
 
 
 def test_cutting_twice_is_cutting_once() -> None:
     records = [turn(), notice("n"), turn(), dispatch("a"), turn(), result("a", "1"), notice("m")]
     first = cut(records, 2)
-    twice = cut_before(first.kept, 2, turns=first.turns, cards=first.cards)
+    twice = cut_before(
+        first.kept, 2, Transcript(turns_dropped=first.turns, cards_dropped=first.cards)
+    )
     assert twice == cut(records, 4)
 
 
