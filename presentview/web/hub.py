@@ -13,18 +13,18 @@ import logging
 import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import anyio
-from watchfiles import Change, awatch
+from watchfiles import Change
 
 from presentview.limits import FEEDS, STREAM_QUEUE, STREAMS
 from presentview.sessions import Roots, session_id
 from presentview.sidecar import SESSION_SUFFIX, SUFFIX, session_path_of
 from presentview.web.apart import Apart
 from presentview.web.feeds import Feed, Snapshot, batches_json
+from presentview.web.folderwatch import FolderWatch
 from presentview.web.listing import Listing
 from presentview.web.treewatch import TreeWatch, is_tree
 from presentview.workspaces import Workspaces
@@ -92,7 +92,13 @@ class Hub:
         self._busy: dict[str, asyncio.Lock] = {}
         self._streams: set[Stream] = set()
         self._stop = anyio.Event()
-        self._rewatch = anyio.Event()
+        self._watch = FolderWatch(
+            self._find_folders,
+            self._touched,
+            step=_STEP_MS,
+            debounce=_DEBOUNCE_MS,
+            wanted=_concerns_sessions,
+        )
         self._watched: dict[Path, int] = {}
         self._next_scan = 0.0
         self._has_new = False
@@ -199,7 +205,7 @@ class Hub:
     def close(self) -> None:
         """End all streams and stop watching."""
         self._stop.set()
-        self._rewatch.set()
+        self._watch.close()
         self.trees.close()
         for stream in self._streams:
             stream.end()
@@ -209,7 +215,7 @@ class Hub:
     async def run(self) -> None:
         """Watch until `close`: folders for changes, and by the backstop what is shown."""
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._watch)
+            tasks.start_soon(self._watch.run)
             tasks.start_soon(self._backstop)
             tasks.start_soon(self.trees.run)
             await self._stop.wait()
@@ -219,32 +225,14 @@ class Hub:
         for feed in self._feeds.values():
             feed.follower.close()
 
-    async def _watch(self) -> None:
-        while not self._stop.is_set():
-            self._rewatch = anyio.Event()
-            self._watched = await _in_thread(self._folders)
-            if not self._watched:
-                await self._rewatch.wait()
-                continue
-            try:
-                async for changes in awatch(
-                    *self._watched,
-                    watch_filter=_concerns_sessions,
-                    step=_STEP_MS,
-                    debounce=_DEBOUNCE_MS,
-                    recursive=False,
-                    stop_event=self._rewatch,
-                ):
-                    await self._touched({_session_of(Path(path)) for _, path in changes})
-            except (OSError, RuntimeError) as error:
-                # A folder vanished, or the system has no watches left: the backstop goes on.
-                _log.debug("cannot watch: %s", error)
-                await anyio.sleep(_BACKSTOP_SECONDS)
+    async def _find_folders(self) -> dict[Path, int]:
+        self._watched = await _in_thread(self._folders)
+        return self._watched
 
     async def _watch_all(self) -> None:
         """Begin to watch anew if there are folders that are not watched."""
         if await _in_thread(self._folders) != self._watched:
-            self._rewatch.set()
+            self._watch.again()
 
     def _folders(self) -> dict[Path, int]:
         """The folders to watch that are there, with what tells one made again from the old."""
@@ -258,7 +246,8 @@ class Hub:
                     found[folder] = folder.stat().st_ino
         return found
 
-    async def _touched(self, sessions: AbstractSet[str]) -> None:
+    async def _touched(self, paths: set[Path]) -> None:
+        sessions = {_session_of(path) for path in paths}
         self._has_new = self._has_new or not sessions <= self.listing.refs.keys()
         for session in self._feeds.keys() & sessions:
             await _guarded(self._look(session))

@@ -6,25 +6,20 @@ Only these folders are watched, none below them, and no more than `limits.WATCHE
 from __future__ import annotations
 
 import itertools
-import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import anyio
-from watchfiles import awatch
-
 from presentview.limits import WATCHED_FOLDERS
+from presentview.web.folderwatch import FolderWatch
 
 __all__ = ["TreeWatch", "is_tree", "tree_topic"]
 
 _SUFFIX: Final = ".tree"
 _STEP_MS: Final = 50
 _DEBOUNCE_MS: Final = 400
-_PAUSE_SECONDS: Final = 1.0
 _LOADING_SECONDS: Final = 20.0
-_log = logging.getLogger(__name__)
 
 Send = Callable[[str, dict[str, Any]], None]
 
@@ -53,8 +48,7 @@ class TreeWatch:
         self._send = send
         self._wanted: dict[str, _Wanted] = {}
         self._counter = itertools.count(1)
-        self._is_closed = False
-        self._rewatch = anyio.Event()
+        self._watch = FolderWatch(self._folders, self._tell, step=_STEP_MS, debounce=_DEBOUNCE_MS)
 
     def want(self, session: str, folders: Sequence[Path]) -> None:
         """Watch these folders for a session, the first ones if they are too many."""
@@ -63,7 +57,7 @@ class TreeWatch:
         if found or before is not None:
             self._wanted[session] = _Wanted(found, time.monotonic())
         if before is None or before.folders != found:
-            self._rewatch.set()
+            self._watch.again()
 
     def keep(self, topics: Iterable[str]) -> None:
         """Go on for those sessions only whose pages listen, or will when they are loaded."""
@@ -77,40 +71,23 @@ class TreeWatch:
         for session in gone:
             del self._wanted[session]
         if gone:
-            self._rewatch.set()
+            self._watch.again()
 
     def close(self) -> None:
         """Stop watching."""
-        self._is_closed = True
-        self._rewatch.set()
+        self._watch.close()
 
     async def run(self) -> None:
         """Watch until `close`."""
-        while not self._is_closed:
-            self._rewatch = anyio.Event()
-            every = dict.fromkeys(f for wanted in self._wanted.values() for f in wanted.folders)
-            folders = list(every)[:WATCHED_FOLDERS]
-            if not folders:
-                await self._rewatch.wait()
-                continue
-            try:
-                async for changes in awatch(
-                    *folders,
-                    step=_STEP_MS,
-                    debounce=_DEBOUNCE_MS,
-                    recursive=False,
-                    watch_filter=None,
-                    stop_event=self._rewatch,
-                ):
-                    self._tell({Path(path).parent for _, path in changes})
-            except (OSError, RuntimeError) as error:
-                # A folder is gone, or the system has no watches left.
-                _log.debug("cannot watch: %s", error)
-                with anyio.move_on_after(_PAUSE_SECONDS):
-                    await self._rewatch.wait()
+        await self._watch.run()
 
-    def _tell(self, changed: set[Path]) -> None:
+    async def _folders(self) -> list[Path]:
+        every = dict.fromkeys(f for wanted in self._wanted.values() for f in wanted.folders)
+        return list(every)[:WATCHED_FOLDERS]
+
+    async def _tell(self, changed: set[Path]) -> None:
+        folders = {path.parent for path in changed}
         for session, wanted in self._wanted.items():
-            if wanted.folders & changed:
+            if wanted.folders & folders:
                 topic = tree_topic(session)
                 self._send(topic, {"s": topic, "pos": str(next(self._counter))})

@@ -13,6 +13,7 @@ import pytest
 from presentview.limits import STREAM_QUEUE
 from presentview.records import Kind, Record, encode
 from presentview.sessions import Roots, session_id
+from presentview.web import folderwatch
 from presentview.web import hub as hub_module
 from presentview.web.feeds import Batch, Feed
 from presentview.web.hub import LIST, Hub, Stream
@@ -101,8 +102,8 @@ async def test_changes_are_found_without_any_notification(
         return
         yield
 
-    monkeypatch.setattr(hub_module, "awatch", silent)
-    hub._rewatch.set()
+    monkeypatch.setattr(folderwatch, "awatch", silent)
+    hub._watch.again()
     await show(hub, sessions.id("a"))
     async with hub.stream([sessions.id("a"), LIST]) as stream:
         reader = Reader(stream)
@@ -124,8 +125,8 @@ async def test_no_watches_left_is_no_reason_to_stop(
     def none_left(*_: Any, **__: Any) -> Any:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(hub_module, "awatch", none_left)
-    hub._rewatch.set()
+    monkeypatch.setattr(folderwatch, "awatch", none_left)
+    hub._watch.again()
     await show(hub, sessions.id("a"))
     async with hub.stream([sessions.id("a")]) as stream:
         reader = Reader(stream)
