@@ -21,7 +21,7 @@ from presentview.lock import LOCKING_WRITER
 from presentview.recorder import Recorder
 from presentview.records import FileDiff, Header, Kind, Record, Tool, encode
 from presentview.sessions import Roots
-from presentview.web import changepage
+from presentview.web import changepage, treewatch
 from presentview.web.app import create_app
 from presentview.web.changecheck import touched_folders
 from presentview.web.changed import changed
@@ -369,9 +369,12 @@ def test_only_touched_folders_are_watched_and_no_links_followed(tmp_path: Path) 
     assert found == [top / "a" / "b", top]
 
 
-def test_a_change_in_a_watched_folder_is_told_as_long_as_somebody_listens(tmp_path: Path) -> None:
-    folder = tmp_path.resolve()
-    (folder / "in").mkdir()
+def test_a_change_in_a_watched_folder_is_told_as_long_as_somebody_listens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, quiet = tmp_path.resolve() / "busy", tmp_path.resolve() / "quiet"
+    (folder / "in" / "deep").mkdir(parents=True)
+    quiet.mkdir()
 
     async def watch() -> None:
         told: list[str] = []
@@ -381,18 +384,33 @@ def test_a_change_in_a_watched_folder_is_told_as_long_as_somebody_listens(tmp_pa
             told.append(topic)
             heard.set()
 
+        async def until_heard() -> None:
+            nonlocal heard
+            heard = anyio.Event()
+            # It may not be watching yet: what is written again is seen then.
+            while not heard.is_set():
+                (folder / "in" / "below").write_text("not watched")
+                (folder / "f").write_text("x")
+                with anyio.move_on_after(0.05):
+                    await heard.wait()
+
+        monkeypatch.setattr(treewatch, "_LOADING_SECONDS", -1)
         trees = TreeWatch(send)
         trees.want("s", [folder])
-        trees.keep([tree_topic("s")])
+        trees.want("left", [folder])
+        trees.want("below", [folder / "in" / "deep"])
+        trees.want("quiet", [quiet])
+        trees.keep(map(tree_topic, ("s", "left", "below", "quiet")))
         with anyio.fail_after(30):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(trees.run)
-                while not heard.is_set():
-                    (folder / "in" / "below").write_text("not watched")
-                    (folder / "f").write_text("x")
-                    await anyio.sleep(0.05)
-                tasks.cancel_scope.cancel()
-        assert set(told) == {"s.tree"}
+                await until_heard()
+                assert set(told) == {"s.tree", "left.tree"}
+                trees.keep(map(tree_topic, ("s", "quiet")))
+                told.clear()
+                await until_heard()
+                assert set(told) == {"s.tree"}
+                trees.close()
 
     anyio.run(watch)
 
