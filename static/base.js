@@ -45,5 +45,16 @@
     return answer.json();
   }
 
-  window.presentview = { parse, edge, numberOf, uncover, onceAFrame, isForPage, fetchPart };
+  // Say something for a moment, where the page has a place for that.
+  let said = 0;
+  function say(text) {
+    const note = document.querySelector("[data-said]");
+    if (!note) return;
+    note.textContent = text;
+    note.hidden = false;
+    clearTimeout(said);
+    said = setTimeout(() => { note.hidden = true; }, 2500);
+  }
+
+  window.presentview = { parse, edge, numberOf, uncover, onceAFrame, isForPage, fetchPart, say };
 })();

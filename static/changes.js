@@ -4,7 +4,7 @@
 (() => {
   const root = document.getElementById("changes");
   if (!root) return;
-  const { parse, become, entered, isForPage, edge } = window.presentview;
+  const { parse, become, entered, isForPage, say } = window.presentview;
   const session = document.body.dataset.session, here = `/s/${session}/changes`;
   const RENEW = 700; // ms between two looks while live
   const RETRY = 1500;
@@ -264,15 +264,6 @@
   });
   root.addEventListener("submit", (event) => { if (event.target.matches(".ch-scrub")) event.preventDefault(); });
   addEventListener("popstate", () => { pause(); quietly(show(new URLSearchParams(location.search))); });
-
-  let timer = 0;
-  function say(text) {
-    const note = document.querySelector("[data-said]");
-    note.textContent = text;
-    note.hidden = false;
-    clearTimeout(timer);
-    timer = setTimeout(() => { note.hidden = true; }, 2500);
-  }
 
   // The nearest tick of another state may be anywhere: the list has those around, the server all.
   async function toTrouble(isForward) {

@@ -3,7 +3,7 @@
 (() => {
   const help = document.getElementById("keys");
   const cards = document.getElementById("cards");
-  const { rows, edge, isForPage, fetchPart } = window.presentview;
+  const { rows, edge, isForPage, fetchPart, say } = window.presentview;
 
   // What lies in closed cards has a place, and is not seen all the same.
   const isSeen = (card) => card.checkVisibility();
@@ -58,16 +58,6 @@
     const found = await ask("next", parameters);
     if (found.card) await window.presentview.open(found.card, { opens: what !== "turn" });
     else say(`No ${isForward ? "later" : "earlier"} ${what} here`);
-  }
-
-  let timer = 0;
-  function say(text) {
-    const note = document.querySelector("[data-said]");
-    if (!note) return;
-    note.textContent = text;
-    note.hidden = false;
-    clearTimeout(timer);
-    timer = setTimeout(() => { note.hidden = true; }, 2500);
   }
 
   function toggle() {
