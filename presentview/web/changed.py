@@ -6,8 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import cached_property
-from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
+from typing import Any, NamedTuple, TypeVar
 
 from presentview.keeping import changes_path
 from presentview.limits import CHANGES_KEPT, PLAYED_KEPT, PLAYED_RECORD_BYTES, PLAYERS_KEPT
@@ -105,8 +104,15 @@ class Changed:
             held -= oldest.progress.played
 
 
-_known: WeakKeyDictionary[Transcript, tuple[Hashable, Changed]] = WeakKeyDictionary()
-_order: OrderedDict[int, None] = OrderedDict()
+class _Kept(NamedTuple):
+    """The steps of a session, and what it was like when they were found."""
+
+    transcript: Transcript
+    version: Hashable
+    found: Changed
+
+
+_kept: OrderedDict[str, _Kept] = OrderedDict()
 _lock = threading.Lock()
 
 
@@ -117,19 +123,16 @@ def changed(feed: Feed) -> Changed:
     transcript = feed.transcript
     version = (feed.version, feed.follower.alive, _kept_size(feed))
     with _lock:
-        known = _known.get(transcript)
-        _order.pop(id(transcript), None)
-        _order[id(transcript)] = None
-    if known is not None and known[0] == version:
-        return known[1]
-    found = Changed(feed, known[1] if known else None)
+        kept = _kept.get(feed.ref.id)
+    before = kept.found if kept is not None and kept.transcript is transcript else None
+    if kept is None or before is None or kept.version != version:
+        kept = _Kept(transcript, version, Changed(feed, before))
     with _lock:
-        _known[transcript] = (version, found)
-        while len(_order) > CHANGES_KEPT:
-            oldest, _ = _order.popitem(last=False)
-            for other in [t for t in _known if id(t) == oldest]:
-                del _known[other]
-    return found
+        _kept[feed.ref.id] = kept
+        _kept.move_to_end(feed.ref.id)
+        while len(_kept) > CHANGES_KEPT:
+            _kept.popitem(last=False)
+    return kept.found
 
 
 def _kept_size(feed: Feed) -> int:
