@@ -123,10 +123,9 @@ def _partial(state: FileState, missing: tuple[str, ...]) -> bytes:
             parts.append(_remark(f"{_range(at, stretch.start - 1)}: not recorded"))
         parts += stretch.lines
         at = stretch.start + len(stretch.lines)
-    if missing and missing[-1].startswith(("what follows", "all")):
+    end = state.sheet.end
+    if end is None or end >= at:
         parts.append(_remark(f"{missing[-1]}: not recorded"))
-    elif state.sheet.end is not None and state.sheet.end >= at:
-        parts.append(_remark(f"{_range(at, state.sheet.end)}: not recorded"))
     if parts and not parts[-1].endswith("\n"):
         parts.append("\n")
     for piece in state.floating:
