@@ -56,13 +56,14 @@ async def changes(request: Request) -> Response:
 
     def draw(feed: Feed, found: Changed) -> str:
         snapshot = feed.frame()
-        page.look_around(found, picked(found, page.view))
+        chosen = picked(found, page.view)
+        page.look_around(found, chosen)
         return render(
             "changes.html",
             position=snapshot.pos,
             head=feed.head(),
             problems_html=Markup(snapshot.regions["problems"]),  # noqa: S704
-            **page.context(feed, found),
+            **page.context(feed, found, chosen),
         )
 
     html = await _drawn(request, draw)
@@ -73,10 +74,11 @@ async def changes(request: Request) -> Response:
 async def part(request: Request) -> Response:
     """`/s/<id>/changes/part`: what of the page is another for another step."""
     page = _Page(request)
-    html = await _drawn(
-        request, lambda feed, found: render("_changes.html", **page.context(feed, found))
-    )
-    return HTMLResponse(html)
+
+    def draw(feed: Feed, found: Changed) -> str:
+        return render("_changes.html", **page.context(feed, found, picked(found, page.view)))
+
+    return HTMLResponse(await _drawn(request, draw))
 
 
 async def known(request: Request) -> Response:
@@ -149,11 +151,9 @@ class _Page:
         self.until = time.monotonic() + (PLAY_WAIT_SECONDS if waits else PLAY_SECONDS)
         self._folders: list[Path] = []
 
-    def context(self, feed: Feed, found: Changed) -> dict[str, Any]:
+    def context(self, feed: Feed, found: Changed, chosen: Picked) -> dict[str, Any]:
         """What the page is drawn from, but for what stands around it."""
-        view = self.view
-        chosen = picked(found, view)
-        step = chosen.step
+        view, step = self.view, chosen.step
         return {
             "shown": None if step is None else drawn_step(feed, found, step, view),
             "shells": shells_before(found, chosen.steps, chosen.index) if step else 0,
@@ -174,7 +174,6 @@ class _Page:
         """What is known of the files of the step that is shown."""
         view = self.view
         step = (chosen or picked(found, view)).step
-        root = self._hub.workspaces.of(found.changes.workspace)
         check = self.check(found)
         verdict = None if step is None or check is None else check.verdict(step, self.until)
         return {
@@ -183,7 +182,7 @@ class _Page:
             "step": step,
             "gap": found.changes.gap,
             "workspace": found.changes.workspace,
-            "is_compared": root is not None,
+            "is_compared": check is not None,
             "command": allowing_command(feed.ref.path, found.changes.workspace),
             "verdict": verdict,
             "word_of": word_of,

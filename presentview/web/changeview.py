@@ -12,6 +12,7 @@ import msgspec
 
 from presentview.transcript.changes.step import Step
 from presentview.web.changed import Changed
+from presentview.web.numbers import number_of
 
 __all__ = ["MAIN", "STATES", "ChangeView", "Picked", "change_view_of", "picked"]
 
@@ -28,7 +29,6 @@ MAIN: Final = "main"
 """Stands for the steps that no sub-agent made."""
 
 _CARD: Final = re.compile(r"c\d{1,12}")
-_NUMBER: Final = re.compile(r"\d{1,9}")
 _PATH_CHARS: Final = 4096
 
 
@@ -85,37 +85,29 @@ class ChangeView(msgspec.Struct, frozen=True):
 
     def shows(self, step: Step) -> bool:
         """Whether a step is not left out."""
-        if self.file and self.file not in step.paths:
-            return any(move.old == self.file for move in step.moves) and self._shows_maker(step)
-        return self._shows_maker(step)
-
-    def _shows_maker(self, step: Step) -> bool:
-        if self.agent and self.agent != (step.agent or MAIN):
-            return False
-        return not self.state or self.state == step.state
+        return (
+            self.file in ("", *step.paths, *(move.old for move in step.moves))
+            and self.agent in ("", step.agent or MAIN)
+            and self.state in ("", step.state)
+        )
 
 
 def change_view_of(query: Mapping[str, str]) -> ChangeView:
     """The view an address asks for; what means nothing is left out."""
     card, agent, state = query.get("card", ""), query.get("agent", ""), query.get("state", "")
     return ChangeView(
-        step=_number(query, "step"),
+        step=number_of(query, "step", 0),
         card=card if _CARD.fullmatch(card) else "",
-        nth=_number(query, "nth"),
+        nth=number_of(query, "nth", 0),
         file=query.get("file", "")[:_PATH_CHARS],
         agent=agent if agent == MAIN or _CARD.fullmatch(agent) else "",
         state=state if state in STATES else "",
         layout="split" if query.get("layout") == "split" else "",
-        part=_number(query, "part"),
-        line=_number(query, "line"),
-        net=min(1, _number(query, "net")),
+        part=number_of(query, "part", 0),
+        line=number_of(query, "line", 0),
+        net=min(1, number_of(query, "net", 0)),
         trouble=query["trouble"] if query.get("trouble") in ("next", "previous") else "",
     )
-
-
-def _number(query: Mapping[str, str], name: str) -> int:
-    text = query.get(name, "")
-    return int(text) if text.isascii() and _NUMBER.fullmatch(text) else 0
 
 
 class Picked(msgspec.Struct, frozen=True):
